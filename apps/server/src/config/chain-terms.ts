@@ -47,6 +47,20 @@ const onlyAccountsSchema = z.array(z.uuid()).exactOptional();
  */
 const explorerUrlSchema = urlSchema.regex(/^https?:/i, "must begin with http: or https:").exactOptional();
 
+/** How the desk uses single assets of a chain, by symbol. */
+const assetTermsSchema = z
+	.record(
+		z.string(),
+		z.strictObject({
+			/**
+			 * True if outputs are delivered from the vault's inventory of the asset while there is enough. Otherwise they
+			 * are bought on the chain for each swap, except for settlement tokens and on Solana.
+			 */
+			fromInventory: z.boolean().default(false),
+		}),
+	)
+	.default({});
+
 const weiSchema = z.string().regex(/^\d{1,30}$/);
 
 /** The terms of an EVM chain. */
@@ -82,6 +96,7 @@ export const evmTermsSchema = z.strictObject({
 	unreleasedCapUsd: z.number().positive().default(1_000_000),
 	/** Maximum part of that value with deposits that are not final. A reorg of this chain could cost that much. */
 	unfinalCapUsd: z.number().positive().default(250_000),
+	assets: assetTermsSchema,
 });
 
 /** A quoter over HTTP. Its API key is a secret. */
@@ -134,6 +149,7 @@ export const solanaTermsSchema = z.strictObject({
 	quoter: quoterSchema.exactOptional(),
 	unreleasedCapUsd: z.number().positive().default(1_000_000),
 	unfinalCapUsd: z.number().positive().default(250_000),
+	assets: assetTermsSchema,
 });
 
 export type NodeTerms = z.output<typeof nodeSchema>;

@@ -43,6 +43,7 @@ export function configProblems({
 	problems.push(
 		...settlementProblems(all, price),
 		...volatilityProblems(all, price),
+		...all.flatMap(assetTermsProblems),
 		...pythProblems(all, price),
 	);
 	// Nothing is attested if there is only one chain.
@@ -244,6 +245,14 @@ function pythProblems(chains: readonly ChainConfig[], { pyth }: Config["price"])
 				: `price.pyth.deviationBps: must be above ${deviationBps}, by which the feed of ${symbol} of ${nameOf(chain)} may lag the market`;
 		});
 	});
+}
+
+/** Returns unknown symbols, because the terms of a misspelt one would apply to no asset. */
+function assetTermsProblems(chain: ChainConfig): string[] {
+	const symbols = chain.deployment.assets.map(({ symbol }): string => symbol);
+	return Object.keys(chain.assets)
+		.filter((symbol) => !symbols.includes(symbol))
+		.map((symbol) => `${nameOf(chain)}.assets.${symbol}: the chain's deployment has no such asset`);
 }
 
 /** Returns unknown symbols, because a misspelt symbol would leave its asset at the volatility of its kind. */

@@ -232,6 +232,17 @@ test("a volatility for a symbol that no chain has is refused", () => {
 	);
 });
 
+test("terms of an asset that a chain's deployment does not have are refused", () => {
+	const withTerms = (symbol: string) => {
+		const assets = { [symbol]: { fromInventory: true } };
+		return read({ chains: { 31337: { ...pace, assets }, 31338: pace } });
+	};
+	expect(withTerms("WETH").chains[0]?.assets).toEqual({ WETH: { fromInventory: true } });
+	expect(() => withTerms("WBTC")).toThrow(
+		"chains.31337.assets.WBTC: the chain's deployment has no such asset",
+	);
+});
+
 const solanaPace = {
 	nodes,
 	finalitySeconds: 8,

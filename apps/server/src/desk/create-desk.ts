@@ -11,7 +11,7 @@ import { deskChains, isSettlement, pairOf, type Side } from "./desk-chain.ts";
 import { networkCost } from "./network-cost.ts";
 import type { PriceCache } from "./price/price-cache.ts";
 import { usdValueUp } from "./price/usd-value.ts";
-import { assetId, capDelivery, lesserDelivery, maxPaid } from "./price-swap.ts";
+import { assetId, capDelivery, lesserDelivery, maxPaid, supplyOf } from "./price-swap.ts";
 import { usdCentsUp } from "./sealed-quote.ts";
 
 /** The tolerance of a fill through the router below the fresh price. */
@@ -93,9 +93,12 @@ export function createDesk({
 		// Within its margin, the quote's charge covers higher fees. Beyond it the output falls, down to the order's minimum.
 		const { isDelegated, mandate, nativeRecipient = "account" } = known;
 		const { topUp } = order;
-		const chargeNow = networkCost(priceCache, sides, { isDelegated, mandate, nativeRecipient, topUp });
+		const supply = supplyOf(sides, delivery);
+		const isFromInventory = supply !== "router";
+		const terms = { isDelegated, mandate, nativeRecipient, topUp, isFromInventory };
+		const chargeNow = networkCost(priceCache, sides, terms);
 		const charge = greater(known.networkCost ?? 0n, chargeNow);
-		const options = { feeMillibps, hasAccount, networkCost: charge, inFlight };
+		const options = { feeMillibps, hasAccount, networkCost: charge, supply, inFlight };
 		const now = price({ ...sides, amount: order.inputAmount }, options);
 		if (typeof now === "string") return undefined;
 		const { destination } = sides;
@@ -118,7 +121,8 @@ export function createDesk({
 		const sides = sidesOf(order);
 		if (!sides) return [];
 		const { origin, destination } = sides;
-		const isSold = !isSettlement(origin);
+		// The same asset is kept, so that it can be delivered to others.
+		const isSold = !isSettlement(origin) && supplyOf(sides, delivery) !== "same-asset";
 		return [
 			...(isSold ? [{ ...pairOf(origin), direction: "sell" as const, amount: order.inputAmount }] : []),
 			...(delivery.kind === "router"
@@ -183,9 +187,9 @@ export function createDesk({
 		const sides = sidesOf(order);
 		if (!sides || !isLive(sides, nowMs())) return "no-price";
 		const { inputAmount: amount, topUp } = order;
-		const optionMillibps = optionOf(sides);
+		const supply = supplyOf(sides, delivery);
 		const { settlementSpreadBps } = config.price;
-		const options = { optionMillibps, settlementSpreadBps };
+		const options = { supply, optionMillibps: optionOf(sides, supply), settlementSpreadBps };
 		const capped = capDelivery(priceCache, { ...sides, amount, delivery, topUp, ...options });
 		if (!capped) return "no-price";
 		// The vault itself enforces the minimum when it buys through the router.

@@ -14,7 +14,7 @@ import type { FreeInventory } from "../swap/facts/free-inventory.ts";
 import type { PauseList } from "../swap/pause/pause-list.ts";
 import type { SwapPricer } from "./create-swap-pricer.ts";
 import type { Desk, DeskQuote } from "./desk.ts";
-import { type DeskChain, isLamports, type Side } from "./desk-chain.ts";
+import { type DeskChain, isLamports, isSameAsset, isSettlement, type Side } from "./desk-chain.ts";
 import { deskOrder } from "./desk-order.ts";
 import { findMaxSize, findMinSize } from "./find-max-size.ts";
 import { networkCost, secondsToDepth } from "./network-cost.ts";
@@ -22,11 +22,14 @@ import { ownAddresses } from "./own-addresses.ts";
 import type { PriceCache } from "./price/price-cache.ts";
 import { describeStop } from "./price/price-stop.ts";
 import { amountWorthDown, amountWorthUp, toUsdE18, usdValueDown } from "./price/usd-value.ts";
-import { assetId, minOutputAfterSlippage, type SwapPrice } from "./price-swap.ts";
+import { assetId, minOutputAfterSlippage, type Supply, type SwapPrice } from "./price-swap.ts";
 import { requestedTopUp } from "./requested-top-up.ts";
 import { type NamedRequest, noRoute, resolveRequest } from "./resolve-request.ts";
 import { describeQuote, describeUnits, formatUsd, priceImpactBps } from "./sealed-quote.ts";
 import { createVaultRoom } from "./vault-room.ts";
+
+type SizeProblem = Extract<SwapPrice, string>;
+type Priced = Exclude<SwapPrice, string> & { networkCost: Amount };
 
 const quoteLifeMs = 30_000;
 const opLifeMs = 90_000;
@@ -105,15 +108,14 @@ export function createQuoter({
 		const hasAccount = known?.hasAccount ?? false;
 		const { networkMarginBps: marginBps } = config.price;
 		const nativeRecipient = known?.native;
-		const charge = networkCost(priceCache, named, {
-			marginBps,
-			isDelegated,
-			mandate,
-			nativeRecipient,
-			topUp: topUp.amount,
-		});
-		const options = { feeMillibps, hasAccount, networkCost: charge, topUp: topUp.amount };
-		const { amount, delivery, output, accountCost } = priceWithinLimits(named, request, options);
+		const terms = { marginBps, isDelegated, mandate, nativeRecipient, topUp: topUp.amount };
+		const supplies = suppliesOf(named).map((supply) => ({
+			supply,
+			networkCost: networkCost(priceCache, named, { ...terms, isFromInventory: supply !== "router" }),
+		}));
+		const options = { feeMillibps, hasAccount, topUp: topUp.amount, supplies };
+		const priced = priceWithinLimits(named, request, options);
+		const { amount, delivery, output, accountCost } = priced;
 
 		const uuid = newSwapUuid({ nowMs: issuedAtMs, random: random(10) });
 		const minOutput = minOutputAfterSlippage(output, slippageBps);
@@ -133,7 +135,7 @@ export function createQuoter({
 			topUpUsd: formatUsd(topUp.valueE18),
 			recipientAccountCost: accountCost,
 			delivery,
-			networkCost: charge,
+			networkCost: priced.networkCost,
 			nativeRecipient,
 			feeMillibps,
 			feeBps: feeMillibps / 1_000,
@@ -159,21 +161,41 @@ export function createQuoter({
 	function priceWithinLimits(
 		named: NamedRequest,
 		{ amount, outputAmount }: Pick<QuoteRequest, "amount" | "outputAmount">,
-		{ topUp, ...options }: { feeMillibps: number; hasAccount: boolean; networkCost: Amount; topUp: Amount },
-	): Exclude<SwapPrice, string> & { amount: Amount } {
+		{
+			topUp,
+			supplies,
+			...options
+		}: {
+			feeMillibps: number;
+			hasAccount: boolean;
+			topUp: Amount;
+			/** The ways to get the output, the preferred one first, and what the transactions of each cost. */
+			supplies: { supply: Supply; networkCost: Amount }[];
+		},
+	): Priced & { amount: Amount } {
 		const { origin, destination, slippageBps } = named;
 		const reference = priceCache.reference(assetId(origin));
 		const minimum = amountWorthUp(toUsdE18(config.price.minimumUsd), reference);
 		const maximum = amountWorthDown(toUsdE18(config.price.maximumUsd), reference);
 		const holdingLimit = holdingLimitOf(origin);
-		const priceOf = (size: bigint): SwapPrice => {
+		const priceOf = (size: bigint): Priced | SizeProblem => {
 			if (size > maximum) return "too-large";
 			if (size < minimum) return "too-small";
-			const priced = price({ ...named, amount: size }, options);
+			let first: SizeProblem | undefined;
+			for (const supplied of supplies) {
+				const result = priceBy(size, supplied);
+				if (typeof result !== "string") return result;
+				// The preferred way costs least. If it only lacks room, a smaller size has a price.
+				first ??= result;
+			}
+			return first ?? "too-large";
+		};
+		const priceBy = (size: bigint, { supply, networkCost }: (typeof supplies)[number]) => {
+			const priced = price({ ...named, amount: size }, { ...options, supply, networkCost });
 			if (typeof priced === "string") return priced;
 			const { delivery } = priced;
 			if (!hasRoom({ origin, destination, amount: size, topUp, delivery, holdingLimit })) return "too-large";
-			return isKept(named, size, priced.output) ? priced : "too-small";
+			return isKept(named, size, priced.output) ? { ...priced, networkCost } : "too-small";
 		};
 		const passes = (size: bigint): boolean => typeof priceOf(size) !== "string";
 		/** Returns what an input delivers at least. */
@@ -215,6 +237,19 @@ export function createQuoter({
 			throw tooSmall("Send", origin, passes(roomy) ? roomy : floor);
 		}
 		return { ...priced, amount };
+	}
+
+	/**
+	 * Returns the ways to get the output, the preferred one first. What is bought for each swap is delivered from
+	 * inventory only by a recent reading.
+	 */
+	function suppliesOf(sides: NamedRequest): Supply[] {
+		const { chain, asset } = sides.destination;
+		const isInventoryKnown = inventory?.isCurrent() ?? false;
+		if (chain.kind === "solana") return [isInventoryKnown && isSameAsset(sides) ? "same-asset" : "inventory"];
+		if (isSettlement(sides.destination)) return ["inventory"];
+		if (!asset.isFromInventory || !isInventoryKnown) return ["router"];
+		return [isSameAsset(sides) ? "same-asset" : "inventory", "router"];
 	}
 
 	/**

@@ -7,7 +7,7 @@ import { optionPrice } from "./option-price.ts";
 import type { PriceCache } from "./price/price-cache.ts";
 import type { PriceStop } from "./price/price-stop.ts";
 import { amountWorthDown, toUsdE18, usdValueUp } from "./price/usd-value.ts";
-import { assetId, priceSwap, type SwapPrice } from "./price-swap.ts";
+import { assetId, priceSwap, type Supply, type SwapPrice } from "./price-swap.ts";
 import type { ResolvedRequest } from "./resolve-request.ts";
 import { usdCentsUp } from "./sealed-quote.ts";
 
@@ -30,7 +30,7 @@ export type SwapPricer = {
 	/** Returns how much of the origin's token its vault may hold, at the current price. */
 	holdingLimitOf: (origin: Side) => HoldingLimit;
 	/** Returns what the option costs that a quote gives its caller, in thousandths of a basis point. */
-	optionOf: (sides: Sides) => number;
+	optionOf: (sides: Sides, supply: Supply) => number;
 	/** Prices a swap, with the spread and the option that apply now. */
 	price: (
 		swap: Pick<ResolvedRequest, "origin" | "destination" | "amount">,
@@ -38,6 +38,7 @@ export type SwapPricer = {
 			feeMillibps: number;
 			hasAccount: boolean;
 			networkCost: Amount;
+			supply: Supply;
 			inFlight?: { sell: bigint; buy: bigint };
 		},
 	) => SwapPrice;
@@ -94,9 +95,9 @@ export function createSwapPricer({
 		return { chainId, token, amount };
 	}
 
-	function optionOf({ origin, destination }: { origin: Side; destination: Side }): number {
+	function optionOf({ origin, destination }: Sides, supply: Supply): number {
 		const blockSeconds = priceCache.blockSeconds(destination.chain.chainId);
-		return optionPrice({ origin, destination, blockSeconds }, config.price);
+		return optionPrice({ origin, destination, supply, blockSeconds }, config.price);
 	}
 
 	function price(...[swap, options]: Parameters<SwapPricer["price"]>): SwapPrice {
@@ -104,7 +105,7 @@ export function createSwapPricer({
 		return priceSwap(priceCache, {
 			...swap,
 			...options,
-			optionMillibps: optionOf(swap),
+			optionMillibps: optionOf(swap, options.supply),
 			settlementSpreadBps,
 		});
 	}

@@ -9,7 +9,14 @@ import type { ChainConfig, EvmChainConfig, SolanaChainConfig } from "../config/c
 import type { Config } from "../config/config.ts";
 
 /** An asset in the desk's form. The address is hex, and on Solana it has 32 bytes. */
-export type DeskAsset = Pick<AssetDeployment, "symbol" | "decimals" | "kind" | "paths"> & { address: Hex };
+export type DeskAsset = Pick<AssetDeployment, "symbol" | "decimals" | "kind" | "paths"> & {
+	address: Hex;
+	/** True if the asset is delivered from inventory while there is enough of it. */
+	isFromInventory: boolean;
+	/** The chain and address of its feed, if it has one. */
+	feed: string | undefined;
+	pythId: Hex | undefined;
+};
 
 /** A chain in the desk's form, with the fields that an order on it needs. */
 export type DeskChain = Pick<
@@ -47,6 +54,18 @@ export function deskChains({ chains }: Pick<Config, "chains">): Map<number, Desk
 	);
 }
 
+/**
+ * Returns true if both sides are the same asset, so that one is exchanged for the other at par. The symbol alone does
+ * not prove it: the deployment must price both by the same feed or by the same id of Pyth, and the operator must
+ * deliver both from inventory.
+ */
+export function isSameAsset({ origin, destination }: { origin: Side; destination: Side }): boolean {
+	const [one, other] = [origin.asset, destination.asset];
+	if (!one.isFromInventory || !other.isFromInventory) return false;
+	if (one.symbol !== other.symbol || one.kind !== other.kind || one.pythId !== other.pythId) return false;
+	return one.pythId !== undefined || (one.feed !== undefined && one.feed === other.feed);
+}
+
 export function isSettlement({ chain, asset }: Side): boolean {
 	return asset.address === chain.settlementToken;
 }
@@ -73,7 +92,19 @@ export function isLamports({ chain, asset }: Side): boolean {
 }
 
 function evmDeskChain({ deployment, ...config }: EvmChainConfig): DeskChain {
-	const { name, contracts, attesterSet, settlementToken, assets, wrappedNative } = deployment;
+	const { chainId, name, contracts, attesterSet, settlementToken, wrappedNative } = deployment;
+	const assets = deployment.assets.map(
+		({ symbol, address, decimals, kind, paths, feed, pythId }): DeskAsset => ({
+			symbol,
+			address,
+			decimals,
+			kind,
+			paths,
+			isFromInventory: config.assets[symbol]?.fromInventory ?? false,
+			feed: feed && `${chainId}:${feed.address}`,
+			pythId,
+		}),
+	);
 	const native =
 		assets.find(({ address }) => address === zeroAddress) ??
 		assets.find(({ address }) => address === wrappedNative);
@@ -95,7 +126,7 @@ function evmDeskChain({ deployment, ...config }: EvmChainConfig): DeskChain {
 
 function solanaDeskChain({ deployment, ...config }: SolanaChainConfig): DeskChain {
 	const { name, program, settlementToken } = deployment;
-	const assets = deployment.assets.map(solanaDeskAsset);
+	const assets = deployment.assets.map((asset) => solanaDeskAsset(asset, config));
 	const native = assets.find(({ address }) => address === toSolanaWord(solanaNativeToken));
 	if (!native) throw new RangeError(`${name} does not list its native token, so fees have no price`);
 	return {
@@ -112,6 +143,18 @@ function solanaDeskChain({ deployment, ...config }: SolanaChainConfig): DeskChai
 }
 
 /** Returns an asset without paths, since it is never bought in pools. */
-function solanaDeskAsset({ symbol, address, decimals, kind }: SolanaAssetDeployment): DeskAsset {
-	return { symbol, decimals, kind, address: toSolanaWord(address), paths: [] };
+function solanaDeskAsset(
+	{ symbol, address, decimals, kind, feed, pythId }: SolanaAssetDeployment,
+	{ assets }: Pick<SolanaChainConfig, "assets">,
+): DeskAsset {
+	return {
+		symbol,
+		decimals,
+		kind,
+		address: toSolanaWord(address),
+		paths: [],
+		isFromInventory: assets[symbol]?.fromInventory ?? false,
+		feed: `${feed.chainId}:${feed.address}`,
+		pythId,
+	};
 }

@@ -222,7 +222,13 @@ describe("the rent of a recipient's account", () => {
 			fc.property(usdE18, usdE18, fc.bigInt(10n ** 12n, 10n ** 15n), (sol, usdt, budget) => {
 				const own = priceCacheWith({ SOL: { usdE18: sol }, USDT: { usdE18: usdt } });
 				const destination = side(solana, "USDT");
-				const priced = priceDelivery(own, { destination, budget, hasAccount: false, inFlight: 0n });
+				const priced = priceDelivery(own, {
+					destination,
+					budget,
+					hasAccount: false,
+					supply: "inventory",
+					inFlight: 0n,
+				});
 				const whole = own.buy({ chainId: solana, asset: destination.asset.address, budget })?.output ?? 0n;
 				if (typeof priced === "string") {
 					expect(priced).toBe("too-small");
@@ -357,7 +363,8 @@ describe("sizes", () => {
 		const { maximumAmount } = error.details as { maximumAmount: string };
 		expect(BigInt(maximumAmount)).toBeLessThanOrEqual(most);
 		expect(BigInt(maximumAmount)).toBeGreaterThan((most * 98n) / 100n);
-		const delivery = { destination: side(solana, "USDT"), hasAccount: false, inFlight: 0n };
+		const supply = "inventory" as const;
+		const delivery = { destination: side(solana, "USDT"), hasAccount: false, supply, inFlight: 0n };
 		expect(priceDelivery(cheap, { ...delivery, budget: 10_000_000n })).not.toBe("too-large");
 		expect(priceDelivery(cheap, { ...delivery, budget: 20_000_000n })).toBe("too-large");
 	});

@@ -96,6 +96,7 @@ export function networkCost(
 		mandate,
 		nativeRecipient,
 		topUp = 0n,
+		isFromInventory = false,
 	}: {
 		marginBps?: number;
 		/** True if the wallet is delegated, so that an open needs no authorization. */
@@ -106,10 +107,21 @@ export function networkCost(
 		nativeRecipient?: NativeRecipient | undefined;
 		/** The native token that the order's recipient gets in addition to the output. It is charged like gas. */
 		topUp?: Amount | undefined;
+		/** True if the output is not bought, although it is no settlement token. */
+		isFromInventory?: boolean;
 	} = {},
 ): bigint {
 	const isSameChain = origin.chain.chainId === destination.chain.chainId;
-	const sides = { priceCache, isSameChain, isDelegated, mandate, nativeRecipient, topUp, marginBps };
+	const sides = {
+		priceCache,
+		isSameChain,
+		isDelegated,
+		mandate,
+		nativeRecipient,
+		topUp,
+		isFromInventory,
+		marginBps,
+	};
 	return (
 		inSettlement(origin.chain, costOnOrigin(origin, sides)) +
 		inSettlement(destination.chain, costOnDestination(destination, sides))
@@ -170,6 +182,7 @@ type Sides = {
 	mandate: TransactionShape | undefined;
 	nativeRecipient: NativeRecipient | undefined;
 	topUp: Amount;
+	isFromInventory: boolean;
 	marginBps: number;
 };
 
@@ -207,12 +220,12 @@ function withMandate(open: TransactionShape, mandate: TransactionShape | undefin
  */
 function costOnDestination(
 	side: Side,
-	{ priceCache, isSameChain, nativeRecipient, topUp, marginBps }: Sides,
+	{ priceCache, isSameChain, nativeRecipient, topUp, isFromInventory, marginBps }: Sides,
 ): bigint {
 	const { chain } = side;
 	if (chain.kind === "evm") {
 		const cost = (transaction: TransactionShape) => priceCache.transactionCost(chain.chainId, transaction);
-		const fill = evmFill(side, { isSameChain, nativeRecipient, hasTopUp: topUp > 0n });
+		const fill = evmFill(side, { isSameChain, nativeRecipient, hasTopUp: topUp > 0n, isFromInventory });
 		return cost(fill) + topUp + shareOf(cost(evmTransactions.void));
 	}
 	const lamports = lamportsOn(priceCache, chain);
@@ -230,13 +243,20 @@ function evmFill(
 		isSameChain,
 		nativeRecipient = "contract",
 		hasTopUp = false,
-	}: { isSameChain: boolean; nativeRecipient?: NativeRecipient | undefined; hasTopUp?: boolean },
+		isFromInventory = false,
+	}: {
+		isSameChain: boolean;
+		nativeRecipient?: NativeRecipient | undefined;
+		hasTopUp?: boolean;
+		isFromInventory?: boolean;
+	},
 ): TransactionShape {
 	const { fillFromInventory, fillThroughRouter } = evmTransactions;
-	const fill = isSettlement(side) ? fillFromInventory : fillThroughRouter;
+	const isBought = !isSettlement(side) && !isFromInventory;
+	const fill = isBought ? fillThroughRouter : fillFromInventory;
 	const isNative = side.asset.address === zeroAddress;
 	const paymentGas = isNative ? nativePaymentGas[nativeRecipient] : newBalanceGas;
-	const hasSecondPool = side.asset.paths.some((fees) => fees.length > 1);
+	const hasSecondPool = isBought && side.asset.paths.some((fees) => fees.length > 1);
 	return {
 		...fill,
 		gas:

@@ -2,6 +2,7 @@ import type { Seconds } from "@geoswap/protocol";
 import { zeroAddress } from "viem";
 import type { Config } from "../config/config.ts";
 import type { Side } from "./desk-chain.ts";
+import type { Supply } from "./price-swap.ts";
 
 /**
  * Standard deviations of the price that the option costs. At four, the mean gain of a caller who always chooses best is
@@ -20,27 +21,39 @@ const minSecondsToLand = 5;
  * of the pair, or more if the recipient can still refuse a signed fill.
  */
 export function optionPrice(
-	{ origin, destination, blockSeconds }: { origin: Side; destination: Side; blockSeconds: Seconds },
+	{
+		origin,
+		destination,
+		supply,
+		blockSeconds,
+	}: { origin: Side; destination: Side; supply: Supply; blockSeconds: Seconds },
 	{ optionCentibps, volatilityPercent }: Pick<Config["price"], "optionCentibps" | "volatilityPercent">,
 ): number {
 	const areStable = origin.asset.kind === "stable" && destination.asset.kind === "stable";
-	const configured = 10 * (areStable ? optionCentibps.stable : optionCentibps.volatile);
+	const isStable = areStable || supply === "same-asset";
+	const configured = 10 * (isStable ? optionCentibps.stable : optionCentibps.volatile);
 	if (!canRefuse(destination)) return configured;
-	const volatility = Math.hypot(volatilityOf(origin.asset), volatilityPaid(destination)) / 100;
+	const volatility = volatilityOfPair() / 100;
 	const seconds = Math.max(minSecondsToLand, blocksToLand * blockSeconds);
 	const share = deviations * volatility * Math.sqrt(seconds / yearSeconds);
 	return Math.max(configured, Math.ceil(share * millibpsOfAll));
+
+	/** Returns the volatility of the paid token's price in the input. The same asset moves only as its feeds lag. */
+	function volatilityOfPair(): number {
+		if (supply === "same-asset") return Math.hypot(volatilityPercent.stable, volatilityPercent.stable);
+		return Math.hypot(volatilityOf(origin.asset), volatilityPaid(destination));
+	}
 
 	function volatilityOf({ symbol, kind }: Side["asset"]): number {
 		return volatilityPercent.bySymbol[symbol] ?? volatilityPercent[kind];
 	}
 
 	/**
-	 * Returns the volatility of the token that the vault pays. On an EVM chain that is its settlement token, which buys
-	 * the output at the market.
+	 * Returns the volatility of the token that the vault pays. Through the router that is the settlement token, which
+	 * buys the output at the market.
 	 */
 	function volatilityPaid({ chain, asset }: Side): number {
-		return chain.kind === "solana" ? volatilityOf(asset) : volatilityPercent.stable;
+		return chain.kind === "solana" || supply === "inventory" ? volatilityOf(asset) : volatilityPercent.stable;
 	}
 }
 

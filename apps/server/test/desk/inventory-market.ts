@@ -21,6 +21,8 @@ export type MarketResult = {
 	issued: number;
 	/** Refused at the quote for lack of inventory. */
 	refusedAtQuote: number;
+	/** Issued quotes whose volatile output comes from inventory. */
+	fromInventory: number;
 	/** Outcomes of the submits. */
 	outcomes: Record<string, number>;
 };
@@ -72,7 +74,7 @@ export async function runInventoryMarket({
 	const inventory = await keepFreeInventory({ db: database.pool, everyMs: 2 ** 30, nowMs: () => nowMs });
 	const desk = createDesk({ config, priceCache, inventory, nowMs: () => nowMs, random: randomBytes });
 
-	const result: MarketResult = { quotes: 0, issued: 0, refusedAtQuote: 0, outcomes: {} };
+	const result: MarketResult = { quotes: 0, issued: 0, refusedAtQuote: 0, fromInventory: 0, outcomes: {} };
 	const due: { at: number; run: () => Promise<void> }[] = [];
 	const later = (at: number, run: () => Promise<void>) => {
 		const i = due.findLastIndex((other) => other.at <= at);
@@ -121,6 +123,7 @@ export async function runInventoryMarket({
 			return;
 		}
 		result.issued++;
+		if (quote.delivery.kind === "inventory" && destination.asset.kind === "volatile") result.fromInventory++;
 		later(clock + between(0.5, 15), () => submit({ quote, origin, destination, accountId }));
 	}
 

@@ -1,5 +1,6 @@
 import type { TestChain, TestChains } from "@geoswap/devnet";
 import type { SolanaDeployment } from "@geoswap/protocol";
+import type { Hash } from "viem";
 import { connectChain } from "../../src/chain/evm/connect-chain.ts";
 import { type BlockPrices, readBlockPrices } from "../../src/chain/evm/read/read-block-prices.ts";
 import { evmChains, solanaChain, solanaChainConfig } from "../../src/config/chain-config.ts";
@@ -44,6 +45,29 @@ export function withSolana(
 		deployment: { ...config.deployment, solana: deployment },
 		chains: [...config.chains, solanaChainConfig(terms, deployment)],
 	};
+}
+
+const pythId: Hash = `0x${"11".repeat(32)}`;
+
+/** Returns the configuration with an asset delivered from inventory on both chains, and its ids at Pyth on each. */
+export function withInventoryOf(
+	symbol: string,
+	config: Config,
+	pythIds: readonly (Hash | undefined)[] = [pythId, pythId],
+): Config {
+	const chains = config.chains.map((chain, i) => {
+		if (chain.kind === "solana") return chain;
+		const id = pythIds[i];
+		const assets = chain.deployment.assets.map(({ pythId: _, ...asset }) =>
+			asset.symbol === symbol && id ? { ...asset, pythId: id } : asset,
+		);
+		return {
+			...chain,
+			assets: { ...chain.assets, [symbol]: { fromInventory: true } },
+			deployment: { ...chain.deployment, assets },
+		};
+	});
+	return { ...config, chains };
 }
 
 export async function readTestPrices(

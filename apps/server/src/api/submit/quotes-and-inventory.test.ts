@@ -1,7 +1,7 @@
 import { startTestChains, type TestChains } from "@geoswap/devnet";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runInventoryMarket } from "../../../test/desk/inventory-market.ts";
-import { readTestPrices, testConfig } from "../../../test/desk/test-prices.ts";
+import { readTestPrices, testConfig, withInventoryOf } from "../../../test/desk/test-prices.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
 import type { BlockPrices } from "../../chain/evm/read/read-block-prices.ts";
 
@@ -20,9 +20,10 @@ const quotes = process.env.GEOSWAP_FULL ? 10_000 : 1_000;
 const seed = Number(process.env.GEOSWAP_SEED);
 
 test("of quotes that are all submitted, at most one in a thousand is refused for lack of inventory", async () => {
-	const { outcomes, ...counts } = await run({ settlement: 50_000, native: 500 });
+	const { outcomes, ...counts } = await run({ settlement: 50_000, native: 5_000 });
 	console.info({ ...counts, ...outcomes });
 	expect(counts.refusedAtQuote).toBeGreaterThan(0);
+	expect(counts.fromInventory).toBeGreaterThan(0);
 	expect(lacking(outcomes)).toBeLessThanOrEqual(quotes / 1_000);
 });
 
@@ -35,7 +36,7 @@ test("no submit is refused for lack of inventory while the vaults hold enough fo
 
 function run(inventoryUsd: { settlement: number; native: number }, ofQuotes = quotes) {
 	return runInventoryMarket({
-		config: testConfig(chains),
+		config: withInventoryOf("ETH", testConfig(chains)),
 		prices,
 		nowMs: Math.max(...prices.map(({ timestampUnixSeconds }) => timestampUnixSeconds)) * 1_000 + 250,
 		database,

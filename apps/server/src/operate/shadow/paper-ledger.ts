@@ -162,13 +162,10 @@ export function paperSwap(id: number, quote: DeskQuote, chains: ReadonlyMap<numb
 	}
 }
 
-/**
- * Returns the token that leaves the vault. On Solana it is the output, elsewhere the settlement token, which buys the
- * output.
- */
-export function paidSide({ destination }: PaperSwap): Side {
+/** Returns the token that leaves the vault: the output, or the settlement token that buys it. */
+export function paidSide({ destination, quote }: PaperSwap): Side {
 	const { chain } = destination;
-	if (chain.kind === "solana") return destination;
+	if (quote.delivery.kind !== "router") return destination;
 	const asset = chain.assets.find(({ address }) => address === chain.settlementToken);
 	if (!asset) throw new RangeError(`${chain.name} does not list its settlement token`);
 	return { chain, asset };
