@@ -10,10 +10,18 @@ import {
 	orderId,
 	type QuoteRequest,
 } from "@geoswap/protocol";
-import { type Address, concatHex, encodeFunctionData, type Hex, parseGwei, parseUnits } from "viem";
+import {
+	type Address,
+	concatHex,
+	encodeFunctionData,
+	type Hex,
+	parseGwei,
+	parseUnits,
+	zeroAddress,
+} from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { afterEach, expect, test } from "vitest";
-import { testConfig } from "../../test/desk/test-prices.ts";
+import { testConfig, withInventoryOf } from "../../test/desk/test-prices.ts";
 import { type MovingFee, movingFee, seededRandom } from "../../test/fee/fee-market.ts";
 import {
 	assetOf,
@@ -33,6 +41,7 @@ import { type NativeRecipient, readNativeRecipient } from "../chain/evm/wallet/r
 import { evmChains } from "../config/chain-config.ts";
 import { laneKey } from "../durable/poke-targets.ts";
 import { createLane } from "../lane/evm/create-lane.ts";
+import type { FreeInventory } from "../swap/facts/free-inventory.ts";
 import type { Delivery } from "../swap/facts/swap-record.ts";
 import { createLog } from "../telemetry/log.ts";
 import { createDesk } from "./create-desk.ts";
@@ -170,6 +179,24 @@ test.each(nativeRecipients)(
 	120_000,
 );
 
+const measuredRecipients = nativeRecipients.slice(0, 4);
+
+test.each(measuredRecipients)(
+	"a swap that pays the native token from inventory to $name is charged 1.00 to 1.1 of its cost",
+	async (recipient) => {
+		const [market] = markets;
+		if (!market) throw new Error("there is a market");
+		const options = { wanted: 3, atOnce: 1, recipient, isFromInventory: true };
+		const { sums, ...measured } = await measure(market, options);
+		console.info("from inventory", measured);
+		expect(measured).toMatchObject({ outOfGas: 0, unreleased: 0 });
+		expect(sums.booked).toBe(sums.missing);
+		expect(measured.ratio).toBeGreaterThanOrEqual(1);
+		expect(measured.ratio).toBeLessThanOrEqual(1.1);
+	},
+	120_000,
+);
+
 /**
  * Measures this many swaps or a few more. `atOnce` of them are quoted together and share their transactions. They pay
  * USDC to their wallet, or the native token to a recipient that is prepared for each of them.
@@ -180,7 +207,14 @@ async function measure(
 		wanted,
 		atOnce,
 		recipient: paid,
-	}: { wanted: number; atOnce: number; recipient?: (typeof nativeRecipients)[number] },
+		isFromInventory = false,
+	}: {
+		wanted: number;
+		atOnce: number;
+		recipient?: (typeof nativeRecipients)[number];
+		/** True if the vault pays the native token from what it holds. Otherwise it buys the token. */
+		isFromInventory?: boolean;
+	},
 ) {
 	const random = seededRandom(1);
 	const own = await createLaneScene();
@@ -202,13 +236,13 @@ async function measure(
 	const nowMs = () => clock * 1_000;
 	const l1Fee = movingFee({ least: l1, range }, random);
 
-	const config = testConfig(chains);
+	const config = isFromInventory ? withInventoryOf("ETH", testConfig(chains)) : testConfig(chains);
 	const terms = {
 		...config,
 		chains: evmChains(config).map((one) => ({ ...one, deployment: { ...one.deployment, kind } })),
 	};
 	const priceCache = createPriceCache({ ...config.price, chains: sides.map(({ evm }) => evm.deployment) });
-	const desk = createDesk({ config: terms, priceCache, nowMs, random: randomBytes });
+	const desk = createDesk({ config: terms, priceCache, inventory: plenty, nowMs, random: randomBytes });
 	const last = new Map<number, BlockPrices>();
 	const lanes = new Map(
 		sides.map(({ evm }) => [
@@ -292,8 +326,10 @@ async function measure(
 		await run(origin, taken[0]?.isFirst ? "first open" : "later open");
 		pass(1);
 		for (const { order, repriced } of taken) {
-			const spends = assetOf(chains.destination, "USDC");
-			await queueWork(pool, order, { kind: "fill", payload: { delivery: repriced.delivery } }, { spends });
+			const { delivery } = repriced;
+			expect(delivery.kind).toBe(paid && !isFromInventory ? "router" : "inventory");
+			const spends = assetOf(chains.destination, isFromInventory ? "ETH" : "USDC");
+			await queueWork(pool, order, { kind: "fill", payload: { delivery } }, { spends });
 		}
 		await run(destination, "fill");
 		pass(2);
@@ -485,6 +521,15 @@ async function measure(
 		});
 	}
 }
+
+/** The inventory of vaults that hold more than any swap of the test needs. */
+const plenty: FreeInventory = {
+	of: ({ token }) => {
+		const amount = token === zeroAddress ? parseUnits("1000", 18) : parseUnits("100000", 6);
+		return { balance: amount, reserved: 0n, free: amount, beingSold: 0n };
+	},
+	isCurrent: () => true,
+};
 
 /** Returns the amount of the settlement token that the vault spends. */
 function spentBy(delivery: Delivery): bigint {

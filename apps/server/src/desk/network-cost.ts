@@ -30,6 +30,12 @@ const nativePaymentGas: Record<NativeRecipient, bigint> = {
 	contract: 16_900n + 52_300n,
 };
 
+/**
+ * Gas by which a payment of native token that the vault holds is below that: nothing is unwrapped, and no token is
+ * transferred.
+ */
+const heldNativeGas = 24_500n;
+
 /** Gas of a top-up, for a cap, an event and the payment, without what its recipient may use. */
 const topUpGas = 17_600n;
 
@@ -261,7 +267,8 @@ function evmFill(
 		...fill,
 		gas:
 			fill.gas +
-			paymentGas +
+			paymentGas -
+			(isNative && isFromInventory ? heldNativeGas : 0n) +
 			(hasTopUp ? topUpGas + nativePaymentGas[nativeRecipient] : 0n) +
 			(isSameChain ? sameChainReleaseGas : 0n) +
 			(hasSecondPool ? secondPoolGas : 0n),
