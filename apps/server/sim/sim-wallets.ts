@@ -247,10 +247,10 @@ export function createSimWallets({
 	function submit(swap: SimSwap, { isOpened }: { isOpened: boolean }): Promise<SubmitOutcome> {
 		const { quote, op } = swap;
 		if (!quote || !op) throw new Error("what is not signed cannot be submitted");
-		const { order, uuid, output, valueUsdCents, feeMillibps, delivery } = quote;
+		const { order, uuid, output, valueUsdCents, feeMillibps, skewCentibps, delivery } = quote;
 		const isAttested = order.originChainId !== order.destinationChainId;
 		return submitSwap(pool, {
-			swap: { id: uuid, accountId, order, output, valueUsdCents, feeMillibps, delivery, op },
+			swap: { id: uuid, accountId, order, output, valueUsdCents, feeMillibps, skewCentibps, delivery, op },
 			pairs: desk.volumes(quote),
 			reserve: (inFlight) => desk.reprice(quote, inFlight),
 			isOpened,

@@ -270,6 +270,11 @@ export const configSchema = z.strictObject({
 			 * market.
 			 */
 			settlementSpreadBps: z.int().nonnegative().max(1_000).default(0),
+			/**
+			 * How far inventory may move a price: more for what a vault lacks, less for what it has too much of. For the
+			 * token that leaves and for the one that comes; 0 switches it off.
+			 */
+			skew: z.strictObject({ maxBps: z.int().nonnegative().max(1_000).default(15) }).prefault({}),
 			/** Added to the cost of the transactions at current fees, because fees may rise before the last one is sent. */
 			networkMarginBps: z.int().nonnegative().max(10_000).default(200),
 			/** How far above the reference feed a price may be. */

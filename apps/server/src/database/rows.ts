@@ -215,6 +215,9 @@ type Tables = {
 		outflow_available: bigint;
 		reserved: bigint;
 		block_number: number;
+		needed: bigint | null;
+		arriving: bigint;
+		move_cost_bps: number | null;
 	};
 	jobs: {
 		swap_id: SwapUuid;
@@ -395,6 +398,7 @@ type Tables = {
 		opened_at: Date | null;
 		delivered_at: Date | null;
 		decided_at: Date | null;
+		skew_centibps: number;
 	};
 	treasury_moves: {
 		id: string;

@@ -98,7 +98,8 @@ export function createDesk({
 		const terms = { isDelegated, mandate, nativeRecipient, topUp, isFromInventory };
 		const chargeNow = networkCost(priceCache, sides, terms);
 		const charge = greater(known.networkCost ?? 0n, chargeNow);
-		const options = { feeMillibps, hasAccount, networkCost: charge, supply, inFlight };
+		const { skewCentibps = 0 } = known;
+		const options = { feeMillibps, skewCentibps, hasAccount, networkCost: charge, supply, inFlight };
 		const now = price({ ...sides, amount: order.inputAmount }, options);
 		if (typeof now === "string") return undefined;
 		const { destination } = sides;

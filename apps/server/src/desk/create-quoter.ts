@@ -26,10 +26,13 @@ import { assetId, minOutputAfterSlippage, type Supply, type SwapPrice } from "./
 import { requestedTopUp } from "./requested-top-up.ts";
 import { type NamedRequest, noRoute, resolveRequest } from "./resolve-request.ts";
 import { describeQuote, describeUnits, formatUsd, priceImpactBps } from "./sealed-quote.ts";
+import { swapSkewCentibps } from "./skew.ts";
 import { createVaultRoom } from "./vault-room.ts";
 
 type SizeProblem = Extract<SwapPrice, string>;
-type Priced = Exclude<SwapPrice, string> & { networkCost: Amount };
+/** A way to get the output, and what it costs. */
+type Supplied = { supply: Supply; networkCost: Amount; skewCentibps: number };
+type Priced = Exclude<SwapPrice, string> & Supplied;
 
 const quoteLifeMs = 30_000;
 const opLifeMs = 90_000;
@@ -111,6 +114,7 @@ export function createQuoter({
 		const terms = { marginBps, isDelegated, mandate, nativeRecipient, topUp: topUp.amount };
 		const supplies = suppliesOf(named).map((supply) => ({
 			supply,
+			skewCentibps: skewOf(named, { supply, feeMillibps }),
 			networkCost: networkCost(priceCache, named, { ...terms, isFromInventory: supply !== "router" }),
 		}));
 		const options = { feeMillibps, hasAccount, topUp: topUp.amount, supplies };
@@ -139,6 +143,7 @@ export function createQuoter({
 			nativeRecipient,
 			feeMillibps,
 			feeBps: feeMillibps / 1_000,
+			skewCentibps: priced.skewCentibps,
 			valueUsdCents,
 			inputUsd: formatUsd(inputE18),
 			outputUsd: formatUsd(outputE18),
@@ -169,8 +174,8 @@ export function createQuoter({
 			feeMillibps: number;
 			hasAccount: boolean;
 			topUp: Amount;
-			/** The ways to get the output, the preferred one first, and what the transactions of each cost. */
-			supplies: { supply: Supply; networkCost: Amount }[];
+			/** The ways to get the output, the preferred one first, and what each costs. */
+			supplies: Supplied[];
 		},
 	): Priced & { amount: Amount } {
 		const { origin, destination, slippageBps } = named;
@@ -190,12 +195,12 @@ export function createQuoter({
 			}
 			return first ?? "too-large";
 		};
-		const priceBy = (size: bigint, { supply, networkCost }: (typeof supplies)[number]) => {
-			const priced = price({ ...named, amount: size }, { ...options, supply, networkCost });
+		const priceBy = (size: bigint, supplied: Supplied): Priced | SizeProblem => {
+			const priced = price({ ...named, amount: size }, { ...options, ...supplied });
 			if (typeof priced === "string") return priced;
 			const { delivery } = priced;
 			if (!hasRoom({ origin, destination, amount: size, topUp, delivery, holdingLimit })) return "too-large";
-			return isKept(named, size, priced.output) ? { ...priced, networkCost } : "too-small";
+			return isKept(named, size, priced.output) ? { ...priced, ...supplied } : "too-small";
 		};
 		const passes = (size: bigint): boolean => typeof priceOf(size) !== "string";
 		/** Returns what an input delivers at least. */
@@ -250,6 +255,23 @@ export function createQuoter({
 		if (isSettlement(sides.destination)) return ["inventory"];
 		if (!asset.isFromInventory || !isInventoryKnown) return ["router"];
 		return [isSameAsset(sides) ? "same-asset" : "inventory", "router"];
+	}
+
+	/** Returns what inventory adds to the price. An old reading adds nothing. */
+	function skewOf(
+		{ origin, destination }: NamedRequest,
+		{ supply, feeMillibps }: { supply: Supply; feeMillibps: number },
+	): number {
+		if (!inventory?.isCurrent()) return 0;
+		const isBought = supply === "router";
+		const taken = isBought ? destination.chain.settlementToken : destination.asset.address;
+		return swapSkewCentibps(
+			{
+				taken: inventory.of({ chainId: destination.chain.chainId, token: taken }),
+				brought: inventory.of({ chainId: origin.chain.chainId, token: origin.asset.address }),
+			},
+			{ feeMillibps, maxBps: config.price.skew.maxBps },
+		);
 	}
 
 	/**

@@ -36,6 +36,7 @@ export type SwapPricer = {
 		swap: Pick<ResolvedRequest, "origin" | "destination" | "amount">,
 		options: {
 			feeMillibps: number;
+			skewCentibps: number;
 			hasAccount: boolean;
 			networkCost: Amount;
 			supply: Supply;

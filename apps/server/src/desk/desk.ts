@@ -53,6 +53,8 @@ export type DeskQuote = {
 	/** The fee in thousandths of a basis point, as `reprice` needs it. */
 	feeMillibps: number;
 	feeBps: number;
+	/** What inventory added to the price, in hundredths of a basis point. Negative if it was a discount. */
+	skewCentibps: number;
 	/** The input's value, rounded up. It determines caps and confirmation depths. */
 	valueUsdCents: UsdCents;
 	inputUsd: string;
@@ -114,6 +116,8 @@ export type Desk = {
 			feeMillibps: number;
 			hasAccount?: boolean | undefined;
 			networkCost?: Amount | undefined;
+			/** As in the quote; 0 if absent. */
+			skewCentibps?: number | undefined;
 			/** True if the op needs no authorization. */
 			isDelegated?: boolean | undefined;
 			/** As in the quote. */

@@ -45,7 +45,7 @@ export function supplyOf(sides: { origin: Side; destination: Side }, delivery: D
 }
 
 /**
- * Prices a swap: input → origin's settlement token → destination's → less fee, option and network cost → output. Every
+ * Prices a swap: input → origin's settlement token → destination's → less fee, option, skew and network cost → output. Every
  * step rounds against the caller, by less than a unit. The same asset on both sides needs no settlement token.
  */
 export function priceSwap(
@@ -55,6 +55,7 @@ export function priceSwap(
 		destination,
 		amount,
 		feeMillibps,
+		skewCentibps,
 		optionMillibps,
 		settlementSpreadBps,
 		networkCost,
@@ -66,6 +67,8 @@ export function priceSwap(
 		destination: Side;
 		amount: Amount;
 		feeMillibps: number;
+		/** What inventory adds to the price. Negative if it is a discount, which must be at most the fee. */
+		skewCentibps: number;
 		optionMillibps: number;
 		settlementSpreadBps: number;
 		/** The charge for the transactions, in the destination's settlement token. */
@@ -89,11 +92,14 @@ export function priceSwap(
 	const budget = afterCharges(value) - networkCost;
 	return priceDelivery(priceCache, { destination, budget, hasAccount, supply, inFlight: inFlight.buy });
 
-	/** Deducts fee and option. They are rounded up separately, so their sum is never too low. */
+	/** Deducts fee, option and skew. They are rounded up separately, so their sum is never too low. */
 	function afterCharges(value: Amount): bigint {
 		const fee = mulDivUp(value, BigInt(feeMillibps), millibpsOfAll);
 		const option = mulDivUp(value, BigInt(optionMillibps), millibpsOfAll);
-		return value - fee - option;
+		const skew = BigInt(10 * skewCentibps);
+		const skewed =
+			skew > 0n ? mulDivUp(value, skew, millibpsOfAll) : -mulDivDown(value, -skew, millibpsOfAll);
+		return value - fee - option - skewed;
 	}
 }
 

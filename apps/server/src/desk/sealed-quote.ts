@@ -32,6 +32,8 @@ export type SealedQuote = {
 	delivery: Delivery;
 	feeMillibps: number;
 	networkCost: Amount;
+	/** Absent in tokens that were sealed by an earlier version. */
+	skewCentibps?: number;
 	/** Absent if the recipient gets no native token of an EVM chain, or was not known. */
 	nativeRecipient?: NativeRecipient;
 	/** The mandate within which an agent will sign the order. */
@@ -52,6 +54,7 @@ export function sealedQuote(quote: DeskQuote): SealedQuote {
 		delivery: quote.delivery,
 		feeMillibps: quote.feeMillibps,
 		networkCost: quote.networkCost,
+		skewCentibps: quote.skewCentibps,
 		...(quote.nativeRecipient && { nativeRecipient: quote.nativeRecipient }),
 		valueUsdCents: quote.valueUsdCents,
 		issuedAtMs: quote.issuedAtMs,

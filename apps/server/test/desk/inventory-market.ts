@@ -138,7 +138,7 @@ export async function runInventoryMarket({
 		destination: Side;
 		accountId: string;
 	}): Promise<void> {
-		const { uuid: id, order, output, delivery, feeMillibps, networkCost, valueUsdCents } = quote;
+		const { uuid: id, order, output, delivery, feeMillibps, skewCentibps, valueUsdCents } = quote;
 		let reservation: Reservation | undefined;
 		const { outcome } = await submitSwap(database.pool, {
 			swap: {
@@ -148,12 +148,13 @@ export async function runInventoryMarket({
 				output,
 				valueUsdCents,
 				feeMillibps,
+				skewCentibps,
 				delivery,
 				op: { delegate: wallet, gas: 1n, signatureKind: "personal", signature: "0x00" },
 			},
 			pairs: desk.volumes({ order, delivery }),
 			reserve: (inFlight) => {
-				reservation = desk.reprice({ order, delivery, feeMillibps, networkCost }, inFlight);
+				reservation = desk.reprice(quote, inFlight);
 				return reservation;
 			},
 			isOpened: false,

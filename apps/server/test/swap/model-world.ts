@@ -115,6 +115,7 @@ export class ModelWorld {
 				output: 100n,
 				valueUsdCents: this.chance(0.8) ? 5_000n : 500_000n,
 				feeMillibps: 0,
+				skewCentibps: 0,
 				networkCost: undefined,
 				delivery: { kind: "inventory", amount: 100n },
 				op: options.origin === "evm" ? evmOp : solanaOp,

@@ -270,8 +270,9 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given>(
 		const hasAccount = isOpened ? undefined : (await recipient).hasAccount;
 		await priced;
 
-		const { uuid, delivery, output, feeMillibps, networkCost, nativeRecipient, mandate } = quote;
-		const promised = { order, delivery, feeMillibps, networkCost, nativeRecipient, mandate };
+		const { uuid, delivery, output, feeMillibps, skewCentibps, networkCost, nativeRecipient, mandate } =
+			quote;
+		const promised = { order, delivery, feeMillibps, skewCentibps, networkCost, nativeRecipient, mandate };
 		const isDelegated = !("authorization" in stored);
 		// The quoted value covers what was promised. The current value covers what is at risk if the price has risen.
 		const valueUsdCents = greater(quote.valueUsdCents, desk.valueUsdCents(order) ?? 0n);
@@ -289,6 +290,7 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given>(
 				output,
 				valueUsdCents,
 				feeMillibps,
+				skewCentibps,
 				networkCost: networkCostOf(order, networkCost),
 				delivery,
 				op: stored,

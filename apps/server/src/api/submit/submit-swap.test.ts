@@ -74,6 +74,12 @@ test("a fee is stored to a thousandth of a basis point, and an old row in hundre
 	expect(await readSwap(pool, swap.id)).toMatchObject({ feeMillibps: 12_500 });
 });
 
+test("what inventory added to a price is stored with the swap", async () => {
+	const skewed = { ...newSwap(), skewCentibps: -437 };
+	expect(await submit(skewed, { amount: 1n })).toMatchObject({ swap: { skewCentibps: -437 } });
+	expect(await submit(newSwap(), { amount: 1n })).toMatchObject({ swap: { skewCentibps: 0 } });
+});
+
 test("concurrent swaps over one ladder are each priced after the volume of the others", async () => {
 	const pairs = [
 		{ chainId: 2, token: weth, direction: "buy" },

@@ -44,6 +44,8 @@ export type NewSwap = {
 	output: Amount;
 	valueUsdCents: UsdCents;
 	feeMillibps: number;
+	/** What inventory added to the price; 0 if absent. */
+	skewCentibps?: number | undefined;
 	networkCost?: NetworkCost | undefined;
 	delivery: Delivery;
 	op: SignedOp | SignedSolanaOp;
@@ -290,10 +292,10 @@ async function insertSwap(
 				returning 1
 			), created as (
 				insert into swaps
-					(id, account_id, order_id, order_terms, output, value_usd_cents, delivery, op, fee_millibps, fee_centibps, trace, turn,
+					(id, account_id, order_id, order_terms, output, value_usd_cents, delivery, op, fee_millibps, fee_centibps, skew_centibps, trace, turn,
 					giving_up, network_cost)
 				select $swapId, $accountId, $orderId, $orderTerms, $output, $valueUsdCents, $delivery, $op,
-					$feeMillibps::integer, ceil($feeMillibps / 10.0), $trace, $turn,
+					$feeMillibps::integer, ceil($feeMillibps / 10.0), $skewCentibps, $trace, $turn,
 					case when not exists (select from taken) then $withoutReservation end, $networkCost::jsonb
 				where $isOpened or exists (select from taken)
 				on conflict do nothing
@@ -339,6 +341,7 @@ async function insertSwap(
 				volumeAmounts: volumes.map((volume) => volume.amount),
 				holdingLimit: holdingLimit?.amount,
 				feeMillibps: swap.feeMillibps,
+				skewCentibps: swap.skewCentibps ?? 0,
 				trace: swap.trace,
 				turn,
 				shareOfInventory: limits.shareOfInventory,

@@ -25,7 +25,7 @@ export const grants: Record<string, Record<RoleName, string>> = {
 	// Swaps. The API adopts a swap that was rebuilt without an account, and changes nothing else of an existing swap.
 	swaps: {
 		api: `select, update (account_id), insert (id, account_id, order_id, order_terms, output, value_usd_cents,
-			fee_centibps, fee_millibps, network_cost, delivery, op, giving_up, trace, turn)`,
+			fee_centibps, fee_millibps, skew_centibps, network_cost, delivery, op, giving_up, trace, turn)`,
 		worker: "select, insert, update",
 		auditor: "select",
 		console: "select",

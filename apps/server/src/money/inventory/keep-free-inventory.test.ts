@@ -37,6 +37,16 @@ test("what is free is what may leave the vault less what is reserved, and never 
 	await inventory.close();
 });
 
+test("a token has a need only if both the amount and what a move costs are planned", async () => {
+	await database.owner.query("update inventory set needed = 5000, arriving = 700");
+	const inventory = await keepFreeInventory({ db: database.pool, everyMs: 2 ** 30, nowMs: () => nowMs });
+	expect(inventory.of(usdc)?.need).toBeUndefined();
+	await database.owner.query("update inventory set move_cost_bps = 3");
+	await inventory.refresh();
+	expect(inventory.of(usdc)?.need).toEqual({ needed: 5_000n, arriving: 700n, moveCostBps: 3 });
+	await inventory.close();
+});
+
 test("while the database does not answer, the last reading stands, and is not current after ten seconds", async () => {
 	let isGone = false;
 	let failures = 0;

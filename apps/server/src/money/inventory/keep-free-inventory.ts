@@ -65,7 +65,8 @@ async function readInventory(db: Database): Promise<Map<string, InventoryReading
 	const { rows } = await db.query<InventoryRow>({
 		// A ladder may be that of a token which is not in the inventory, such as the wrapped native token.
 		text: `select chain_id, token, coalesce(balance, 0) as balance, coalesce(reserved, 0) as reserved,
-				coalesce(outflow_available, 0) as outflow_available, coalesce(in_flight, 0) as being_sold
+				coalesce(outflow_available, 0) as outflow_available, coalesce(in_flight, 0) as being_sold,
+				needed, coalesce(arriving, 0) as arriving, move_cost_bps
 			from inventory full join (
 				select chain_id, token, in_flight from pair_volume where direction = 'sell' and in_flight > 0
 			) sold using (chain_id, token)`,
@@ -75,15 +76,33 @@ async function readInventory(db: Database): Promise<Map<string, InventoryReading
 	);
 }
 
-function from({ balance, reserved, outflow_available, being_sold }: InventoryRow): InventoryReading {
+function from({ balance, reserved, outflow_available, being_sold, ...plan }: InventoryRow): InventoryReading {
 	const free = greater(lesser(balance, outflow_available) - reserved, 0n);
-	return { balance, reserved, free, beingSold: being_sold };
+	const { needed, arriving, move_cost_bps: moveCostBps } = plan;
+	const isPlanned = needed !== null && moveCostBps !== null;
+	return {
+		balance,
+		reserved,
+		free,
+		beingSold: being_sold,
+		...(isPlanned && { need: { needed, arriving, moveCostBps } }),
+	};
 }
 
 function keyOf({ chainId, token }: { chainId: number; token: Hex }): string {
 	return `${chainId}:${token.toLowerCase()}`;
 }
 
-type InventoryRow = Row<"inventory", "chain_id" | "token" | "balance" | "reserved" | "outflow_available"> & {
+type InventoryRow = Row<
+	"inventory",
+	| "chain_id"
+	| "token"
+	| "balance"
+	| "reserved"
+	| "outflow_available"
+	| "needed"
+	| "arriving"
+	| "move_cost_bps"
+> & {
 	being_sold: Amount;
 };

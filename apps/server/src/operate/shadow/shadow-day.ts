@@ -186,10 +186,10 @@ export function createShadowDay({
 	}
 
 	function submit(swap: PaperSwap): void {
-		const { order, delivery, feeMillibps, networkCost } = swap.quote;
+		const { order, delivery } = swap.quote;
 		const underWay = [...swaps.values()].filter(({ state }) => state === "submitted");
 		const inFlight = volumeInFlight(underWay, desk.volumes({ order, delivery }));
-		const repriced = desk.reprice({ order, delivery, feeMillibps, networkCost }, inFlight);
+		const repriced = desk.reprice(swap.quote, inFlight);
 		const problem = repriced
 			? admissionProblem(swap, { reserve: repriced, sold: inFlight.sell })
 			: "the price moved";

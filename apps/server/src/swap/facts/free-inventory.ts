@@ -10,6 +10,17 @@ export type InventoryReading = {
 	free: Amount;
 	/** The volume that was sold on the token's ladder and has not reached the vault yet. */
 	beingSold: Amount;
+	/** What the vault should have of the token. Absent if nothing is planned. */
+	need?: InventoryNeed;
+};
+
+/** The plan for a token of a vault. */
+export type InventoryNeed = {
+	needed: Amount;
+	/** What is on its way to the vault. */
+	arriving: Amount;
+	/** What the cheapest way to bring more of it costs. */
+	moveCostBps: number;
 };
 
 /** The inventory of all vaults in memory, so that a quote needs no query. */

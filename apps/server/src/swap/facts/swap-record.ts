@@ -79,6 +79,8 @@ export type SwapRecord = {
 	valueUsdCents: UsdCents;
 	/** The quoted fee, in thousandths of a basis point. */
 	feeMillibps: number;
+	/** What inventory added to the price, in hundredths of a basis point. */
+	skewCentibps: number;
 	/** The charge for the swap's transactions, as quoted. Undefined in older rows, and in rebuilt ones. */
 	networkCost: NetworkCost | undefined;
 	delivery: Delivery;

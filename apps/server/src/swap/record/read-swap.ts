@@ -23,7 +23,7 @@ export type SwapRow = Row<"swaps", Named<typeof swapColumnNames>> & {
  * connection once a later version has added a column.
  */
 export const swapColumnNames =
-	"id, account_id, order_id, order_terms, output, value_usd_cents, fee_millibps, network_cost, delivery, op, status, stage, failure, giving_up, origin_tx_hash, delivery_tx_hash, refund_tx_hash, delivered_amount, created_at, updated_at, opened_at, delivered_at, decided_at, ended_at, trace";
+	"id, account_id, order_id, order_terms, output, value_usd_cents, fee_millibps, skew_centibps, network_cost, delivery, op, status, stage, failure, giving_up, origin_tx_hash, delivery_tx_hash, refund_tx_hash, delivered_amount, created_at, updated_at, opened_at, delivered_at, decided_at, ended_at, trace";
 
 /** The same, as they are read from `swaps`. Older rows have no fee in thousandths of a basis point. */
 export const swapColumns = swapColumnNames.replace(
@@ -49,6 +49,7 @@ export function swapFromRow(row: SwapRow): SwapRecord {
 		output: row.output,
 		valueUsdCents: BigInt(row.value_usd_cents),
 		feeMillibps: row.fee_millibps,
+		skewCentibps: row.skew_centibps,
 		networkCost: row.network_cost === null ? undefined : networkCostFromJson(row.network_cost),
 		delivery: deliveryFromJson(row.delivery),
 		op: row.op === null ? undefined : signedOpFromJson(row.op),
