@@ -22,7 +22,7 @@ const lookEveryMs = 12_000;
 /** Time without a call after which a poll has ended, which is far longer than a call takes. */
 const quietMs = 1_000;
 
-test("five hundred warm quotes call no chain, and in the database only read the key, the pauses and the followed chains once a second and record the key's use", async () => {
+test("five hundred warm quotes call no chain, and in the database only read the key, the pauses, the followed chains and the inventory once a second, and record the key's use and each minute what was quoted", async () => {
 	const environment = sharedEnvironment();
 	const { baseUrl, rpcCounts, solanaCounts, queryCounts } = await startQuietApi(environment);
 	const { origin, destination, solana } = environment;
@@ -43,11 +43,20 @@ test("five hundred warm quotes call no chain, and in the database only read the 
 	const keyReads = others.filter((sql) => /^select k\.id, [^;]*\sfrom api_keys k /.test(sql));
 	const pauseReads = others.filter((sql) => /^select [^;]*\sfrom pauses /.test(sql));
 	const followedReads = others.filter((sql) => /^select chain_id [^;]*\sfrom chain_heads$/.test(sql));
-	expect(others.toSorted()).toEqual([...keyReads, ...pauseReads, ...followedReads].toSorted());
+	const inventoryReads = others.filter((sql) => /^select chain_id, token, [^;]*\sfrom inventory /.test(sql));
+	// What was quoted is written once a minute, in one transaction.
+	const demand = others.filter((sql) =>
+		/^(begin|commit|insert into quoted_volume |delete from (demand|quoted_volume) )/.test(sql),
+	);
+	expect(others.toSorted()).toEqual(
+		[...keyReads, ...pauseReads, ...followedReads, ...inventoryReads, ...demand].toSorted(),
+	);
 	const count = (statements: string[]) => statements.reduce((total, sql) => total + (queries[sql] ?? 0), 0);
 	expect(count(keyReads)).toBeLessThanOrEqual(Math.ceil(elapsedSeconds) + 1);
 	expect(count(pauseReads)).toBeLessThanOrEqual(Math.ceil(elapsedSeconds) + 1);
 	expect(count(followedReads)).toBeLessThanOrEqual(Math.ceil(elapsedSeconds) + 1);
+	expect(count(inventoryReads)).toBeLessThanOrEqual(Math.ceil(elapsedSeconds) + 1);
+	for (const sql of demand) expect(count([sql])).toBeLessThanOrEqual(Math.ceil(elapsedSeconds / 60));
 	expect(count(uses)).toBeLessThanOrEqual(Math.ceil(elapsedSeconds / 10));
 
 	/** Returns a function that quotes three routes in turn, for one new wallet and one new recipient on Solana. */

@@ -144,6 +144,13 @@ type Tables = {
 		created_at: Date;
 		revocation: Buffer | null;
 	};
+	demand: {
+		chain_id: number;
+		token: Buffer;
+		minute: Date;
+		outflow: bigint;
+		inflow: bigint;
+	};
 	entries: {
 		posting_id: number;
 		account: string;
@@ -318,6 +325,11 @@ type Tables = {
 		token: Buffer;
 		block_number: number;
 		usd_e18: bigint;
+	};
+	quoted_volume: {
+		account_id: string;
+		day: Date;
+		usd_cents: bigint;
 	};
 	refund_budgets: {
 		chain_id: number;

@@ -1,6 +1,7 @@
 import { type Amount, greater, type Milliseconds, mulDivDown, type Order, type Wei } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { Config } from "../config/config.ts";
+import type { DemandLog } from "../swap/facts/demand-log.ts";
 import type { FreeInventory } from "../swap/facts/free-inventory.ts";
 import type { HoldingLimit } from "../swap/facts/reservation.ts";
 import type { PauseList } from "../swap/pause/pause-list.ts";
@@ -28,6 +29,7 @@ export function createDesk({
 	priceCache,
 	pauses,
 	inventory,
+	demand,
 	nowMs,
 	random,
 }: {
@@ -37,6 +39,8 @@ export function createDesk({
 	pauses?: Pick<PauseList, "reasonOf">;
 	/** Absent if quotes are not limited by what the vaults hold. */
 	inventory?: FreeInventory;
+	/** Receives what is quoted, and what is refused for lack of inventory. */
+	demand?: Pick<DemandLog, "quoted" | "refused">;
 	nowMs: () => Milliseconds;
 	random: (size: number) => Uint8Array;
 }): Desk {
@@ -50,6 +54,7 @@ export function createDesk({
 		pricer,
 		pauses,
 		inventory,
+		demand,
 		nowMs,
 		random,
 	});

@@ -10,6 +10,7 @@ import {
 	unpackDeadlines,
 } from "@geoswap/protocol";
 import type { Config } from "../config/config.ts";
+import type { DemandLog } from "../swap/facts/demand-log.ts";
 import type { FreeInventory } from "../swap/facts/free-inventory.ts";
 import type { PauseList } from "../swap/pause/pause-list.ts";
 import type { SwapPricer } from "./create-swap-pricer.ts";
@@ -22,12 +23,12 @@ import { ownAddresses } from "./own-addresses.ts";
 import type { PriceCache } from "./price/price-cache.ts";
 import { describeStop } from "./price/price-stop.ts";
 import { amountWorthDown, amountWorthUp, toUsdE18, usdValueDown } from "./price/usd-value.ts";
-import { assetId, minOutputAfterSlippage, type Supply, type SwapPrice } from "./price-swap.ts";
+import { assetId, maxPaid, minOutputAfterSlippage, type Supply, type SwapPrice } from "./price-swap.ts";
 import { requestedTopUp } from "./requested-top-up.ts";
 import { type NamedRequest, noRoute, resolveRequest } from "./resolve-request.ts";
 import { describeQuote, describeUnits, formatUsd, priceImpactBps } from "./sealed-quote.ts";
 import { swapSkewCentibps } from "./skew.ts";
-import { createVaultRoom } from "./vault-room.ts";
+import { createVaultRoom, paidToken } from "./vault-room.ts";
 
 type SizeProblem = Extract<SwapPrice, string>;
 /** A way to get the output, and what it costs. */
@@ -52,6 +53,7 @@ export function createQuoter({
 	pricer,
 	pauses,
 	inventory,
+	demand,
 	nowMs,
 	random,
 }: {
@@ -63,6 +65,8 @@ export function createQuoter({
 	pauses: Pick<PauseList, "reasonOf"> | undefined;
 	/** Absent if quotes are not limited by what the vaults hold. */
 	inventory: FreeInventory | undefined;
+	/** Absent if nobody plans by it. */
+	demand: Pick<DemandLog, "quoted" | "refused"> | undefined;
 	nowMs: () => Milliseconds;
 	random: (size: number) => Uint8Array;
 }): { quote: Desk["quote"]; baseFeeMillibps: number } {
@@ -117,7 +121,7 @@ export function createQuoter({
 			skewCentibps: skewOf(named, { supply, feeMillibps }),
 			networkCost: networkCost(priceCache, named, { ...terms, isFromInventory: supply !== "router" }),
 		}));
-		const options = { feeMillibps, hasAccount, topUp: topUp.amount, supplies };
+		const options = { feeMillibps, hasAccount, topUp: topUp.amount, supplies, accountId };
 		const priced = priceWithinLimits(named, request, options);
 		const { amount, delivery, output, accountCost } = priced;
 
@@ -128,6 +132,7 @@ export function createQuoter({
 		const outputE18 = usdValueDown(output, priceCache.reference(assetId(destination)));
 		const impactBps = priceImpactBps({ inputE18, outputE18: outputE18 + topUp.valueE18 });
 		const valueUsdCents = inputUsdCents(origin, amount);
+		if (accountId !== undefined) demand?.quoted({ accountId, valueUsdCents });
 		const openDeadlineMs = Number(unpackDeadlines(order.deadlines).openDeadline) * 1_000;
 		return {
 			uuid,
@@ -169,6 +174,7 @@ export function createQuoter({
 		{
 			topUp,
 			supplies,
+			accountId,
 			...options
 		}: {
 			feeMillibps: number;
@@ -176,6 +182,7 @@ export function createQuoter({
 			topUp: Amount;
 			/** The ways to get the output, the preferred one first, and what each costs. */
 			supplies: Supplied[];
+			accountId: string | undefined;
 		},
 	): Priced & { amount: Amount } {
 		const { origin, destination, slippageBps } = named;
@@ -201,6 +208,21 @@ export function createQuoter({
 			const { delivery } = priced;
 			if (!hasRoom({ origin, destination, amount: size, topUp, delivery, holdingLimit })) return "too-large";
 			return isKept(named, size, priced.output) ? { ...priced, ...supplied } : "too-small";
+		};
+		/** Records what a size would have needed, if nothing but inventory stands against it. */
+		const noteRefused = (size: bigint): void => {
+			const supplied = supplies.at(-1);
+			if (accountId === undefined || !supplied || size > maximum) return;
+			const priced = price({ ...named, amount: size }, { ...options, ...supplied });
+			if (typeof priced === "string") return;
+			const { delivery } = priced;
+			const { chainId } = destination.chain;
+			demand?.refused({
+				accountId,
+				valueUsdCents: inputUsdCents(origin, size),
+				taken: { chainId, token: paidToken(destination, delivery), amount: maxPaid(delivery) },
+				brought: { chainId: origin.chain.chainId, token: origin.asset.address, amount: size },
+			});
 		};
 		const passes = (size: bigint): boolean => typeof priceOf(size) !== "string";
 		/** Returns what an input delivers at least. */
@@ -231,10 +253,14 @@ export function createQuoter({
 			const size = findMinSize(floor, isTooSmall) ?? maximum + 1n;
 			const priced = priceOf(size);
 			if (typeof priced !== "string") return { ...priced, amount: size };
+			noteRefused(size);
 			throw tooLarge("Receive", destination, deliveredFor(largestBelow(size)));
 		}
 		const priced = priceOf(amount);
-		if (priced === "too-large") throw tooLarge("Send", origin, largestBelow(amount));
+		if (priced === "too-large") {
+			noteRefused(amount);
+			throw tooLarge("Send", origin, largestBelow(amount));
+		}
 		if (priced === "too-small") {
 			const floor = smallest();
 			// The configured minimum is constant, but gas costs may change before the caller's next request.

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { readTestPrices, testConfig, testPriceCache } from "../../test/desk/test-prices.ts";
 import type { BlockPrices } from "../chain/evm/read/read-block-prices.ts";
 import type { Config } from "../config/config.ts";
+import type { DemandLog } from "../swap/facts/demand-log.ts";
 import type { InventoryReading } from "../swap/facts/free-inventory.ts";
 import { createDesk } from "./create-desk.ts";
 import type { Desk } from "./desk.ts";
@@ -77,11 +78,45 @@ test("no quote is for more of an input than its vault may still hold", () => {
 	expect(BigInt(maximumAmount ?? 0)).toBeLessThanOrEqual(10_001_000_000n);
 });
 
+test("what is refused for lack of inventory is recorded once, and what is refused for its size is not", () => {
+	hold("USDC", { balance: million, free: 5_000_000_000n });
+	const refused: Parameters<DemandLog["refused"]>[0][] = [];
+	const quoted: Parameters<DemandLog["quoted"]>[0][] = [];
+	const demand = {
+		refused: (one: (typeof refused)[number]) => refused.push(one),
+		quoted: (one: (typeof quoted)[number]) => quoted.push(one),
+	};
+	const own = desk(undefined, demand);
+	const ask = (amount: bigint) => () => own.quote(request({ amount }), { accountId: "a" });
+	expect(ask(6_000_000_000n)).toThrow("too large");
+	expect(refused).toEqual([
+		{
+			accountId: "a",
+			valueUsdCents: 600_000n,
+			taken: {
+				chainId: two,
+				token: tokenOf("USDC"),
+				amount: expect.toSatisfy((n: bigint) => n > 5_980_000_000n),
+			},
+			brought: { chainId: one, token: tokenOf("USDC", one), amount: 6_000_000_000n },
+		},
+	]);
+	expect(ask(10n ** 15n)).toThrow("too large");
+	ask(10_000_000n)();
+	expect(refused).toHaveLength(1);
+	expect(quoted).toEqual([{ accountId: "a", valueUsdCents: 1_000n }]);
+	expect(() => own.quote(request({ amount: 6_000_000_000n }))).toThrow("too large");
+	expect(refused).toHaveLength(1);
+});
+
 test("without a reading a quote is not limited", () => {
 	expect(desk().quote(request({ amount: 200_000_000_000n })).amount).toBe(200_000_000_000n);
 });
 
-function desk(maxHoldingUsd?: Config["limits"]["maxHoldingUsd"]): Desk {
+function desk(
+	maxHoldingUsd?: Config["limits"]["maxHoldingUsd"],
+	demand?: Parameters<typeof createDesk>[0]["demand"],
+): Desk {
 	const config = testConfig(chains);
 	const nowMs = Math.max(...prices.map(({ timestampUnixSeconds }) => timestampUnixSeconds)) * 1_000 + 250;
 	const nothing = { balance: 0n, reserved: 0n, free: 0n, beingSold: 0n };
@@ -93,6 +128,7 @@ function desk(maxHoldingUsd?: Config["limits"]["maxHoldingUsd"]): Desk {
 				held.size > 0 ? { ...nothing, ...held.get(`${chainId}:${token}`) } : undefined,
 			isCurrent: () => true,
 		},
+		...(demand && { demand }),
 		nowMs: () => nowMs,
 		random: (size) => new Uint8Array(size).fill(7),
 	});

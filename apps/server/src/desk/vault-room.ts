@@ -66,6 +66,6 @@ export function createVaultRoom(
 }
 
 /** Returns the token that leaves the destination's vault. Through the router the settlement token buys the output. */
-function paidToken({ chain, asset }: Side, delivery: Delivery): Hex {
+export function paidToken({ chain, asset }: Side, delivery: Delivery): Hex {
 	return delivery.kind === "router" ? chain.settlementToken : asset.address;
 }

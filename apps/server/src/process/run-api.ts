@@ -29,6 +29,7 @@ import { chainFeeDiscounts } from "../desk/discount/fee-discounts.ts";
 import { keepPrices } from "../desk/price/keep-prices.ts";
 import { connectEngine } from "../durable/connect-engine.ts";
 import { pokeAtOnce } from "../durable/poke-targets.ts";
+import { keepDemand } from "../money/inventory/keep-demand.ts";
 import { keepFreeInventory } from "../money/inventory/keep-free-inventory.ts";
 import { expectDatabase } from "../preflight/expect-database.ts";
 import { expectOpenSwaps } from "../preflight/expect-open-swaps.ts";
@@ -143,6 +144,11 @@ export async function runApi(configPath: string): Promise<void> {
 		nowMs,
 		onError: (error) => log.warn({ err: error }, "the database did not answer when the inventory was read"),
 	});
+	const demand = keepDemand({
+		pool,
+		nowMs,
+		onError: (error) => log.warn({ err: error }, "the demand for inventory could not be written"),
+	});
 	const answering = connectRedis({
 		url: redisUrl,
 		onError: (error) => log.debug({ err: error }, "redis"),
@@ -184,7 +190,7 @@ export async function runApi(configPath: string): Promise<void> {
 	const evm = [...chains.values()];
 	const { priceCache, want, kept } = keepPrices({ config, chains: evm, nowMs, signal: answered.signal, log });
 	logSimulationMethods(evm, log);
-	const desk = createDesk({ config, priceCache, pauses, inventory, nowMs, random: randomBytes });
+	const desk = createDesk({ config, priceCache, pauses, inventory, demand, nowMs, random: randomBytes });
 	const denyList = await openDenyList({
 		settings: config.denyList,
 		metrics: meter && denyMetrics(meter),
@@ -202,6 +208,7 @@ export async function runApi(configPath: string): Promise<void> {
 		wantPrices: want,
 		desk,
 		pauses,
+		demand,
 		feeDiscounts: chainFeeDiscounts({ config, chains, nowMs, log }),
 		recipients: createRecipientAccounts({ solana, chains, nowMs, log }),
 		denyList,
@@ -266,6 +273,7 @@ export async function runApi(configPath: string): Promise<void> {
 			() => pauses.close(),
 			() => denyList?.close(),
 			() => inventory.close(),
+			() => demand.close(),
 			() => redis.close(),
 			() => receiptSigners.close(),
 			() => pool.end(),

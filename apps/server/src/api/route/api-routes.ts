@@ -15,6 +15,7 @@ import type { Desk } from "../../desk/desk.ts";
 import type { FeeDiscounts } from "../../desk/discount/fee-discounts.ts";
 import type { PriceCache } from "../../desk/price/price-cache.ts";
 import type { Engine } from "../../durable/engine.ts";
+import type { DemandLog } from "../../swap/facts/demand-log.ts";
 import type { PauseList } from "../../swap/pause/pause-list.ts";
 import { chainPaces } from "../../swap/record/stuck-swaps.ts";
 import type { EventFeed } from "../event/create-event-feed.ts";
@@ -63,6 +64,8 @@ export type ApiParts = {
 	wantPrices: (chainIds: readonly number[]) => Promise<void>;
 	desk: Desk;
 	pauses: Pick<PauseList, "reasonOf">;
+	/** Absent if nobody plans by what swaps take and bring. */
+	demand?: Pick<DemandLog, "served"> | undefined;
 	/** Absent if there are no fee discounts. */
 	feeDiscounts: FeeDiscounts | undefined;
 	recipients: RecipientAccounts;
@@ -110,7 +113,19 @@ export function apiRoutes(parts: ApiParts): Route[] {
 		startup,
 		stopping,
 	} = parts;
-	const submitDeps = { solana, pool, sealKeys, desk, wantPrices, denyList, pauses, engine, config, nowMs };
+	const submitDeps = {
+		solana,
+		pool,
+		sealKeys,
+		desk,
+		wantPrices,
+		denyList,
+		pauses,
+		demand: parts.demand,
+		engine,
+		config,
+		nowMs,
+	};
 	const delegated = createDelegatedWallets();
 	const explorers = createExplorerPages(config);
 	const webhooks = {

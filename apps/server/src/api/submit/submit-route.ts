@@ -22,7 +22,7 @@ import { chainOf } from "../../config/chain-config.ts";
 import type { SealKeys, SealPurpose } from "../../config/seal-keys.ts";
 import type { DatabasePool } from "../../database/database.ts";
 import { type DenyList, partiesOf } from "../../deny/deny-list.ts";
-import type { Desk, KnownRecipient } from "../../desk/desk.ts";
+import type { Desk, KnownRecipient, Repriced } from "../../desk/desk.ts";
 import type { SealedQuote } from "../../desk/sealed-quote.ts";
 import type { Engine } from "../../durable/engine.ts";
 import { roundTarget } from "../../durable/poke-targets.ts";
@@ -33,6 +33,7 @@ import {
 	swapPolicy,
 	unopenedLimits,
 } from "../../swap/decide/swap-policy.ts";
+import type { DemandLog } from "../../swap/facts/demand-log.ts";
 import type { NetworkCost, SignedOp, SignedSolanaOp, SwapRecord } from "../../swap/facts/swap-record.ts";
 import type { PauseList } from "../../swap/pause/pause-list.ts";
 import { readSwap } from "../../swap/record/read-swap.ts";
@@ -67,6 +68,8 @@ export type SubmitDeps = {
 	denyList?: Pick<DenyList, "findDenied"> | undefined;
 	engine: Engine;
 	pauses: Pick<PauseList, "reasonOf">;
+	/** Receives what submitted swaps take and bring. Absent if nobody plans by it. */
+	demand?: Pick<DemandLog, "served"> | undefined;
 	config: PolicyConfig;
 	nowMs: () => Milliseconds;
 };
@@ -118,7 +121,7 @@ type FirstSubmit = {
 /** Creates a submit route. Everything common to all kinds of origins is here. */
 export function submitRoute<Op extends { quote: SealedQuote }, Given>(
 	origin: OriginSubmit<Op, Given>,
-	{ solana, pool, sealKeys, desk, wantPrices, denyList, engine, pauses, config, nowMs }: SubmitDeps,
+	{ solana, pool, sealKeys, desk, wantPrices, denyList, engine, pauses, demand, config, nowMs }: SubmitDeps,
 ): Route {
 	const { limits } = config;
 	// Submits of one account wait for each other's lock in the database. They queue here instead, so that a caller with
@@ -282,6 +285,7 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given>(
 				: { maxUsd: maxUsdPerDay, roomUsdCents: usdCents(maxUsdPerDay) - valueUsdCents };
 		const isCrossChain = order.originChainId !== order.destinationChainId;
 		const policy = swapPolicy(config, order);
+		let reservation: Repriced | undefined;
 		const submission: Parameters<typeof submitSwap>[1] = {
 			swap: {
 				id: uuid,
@@ -298,8 +302,10 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given>(
 			},
 			pairs: desk.volumes({ order, delivery }),
 			// A caller who opens an order himself buys nothing from or to a paused chain and gets his input back.
-			reserve: (inFlight) =>
-				paused ? undefined : desk.reprice({ ...promised, hasAccount, isDelegated }, inFlight),
+			reserve: (inFlight) => {
+				reservation = paused ? undefined : desk.reprice({ ...promised, hasAccount, isDelegated }, inFlight);
+				return reservation;
+			},
 			isOpened,
 			expiresAtMs: isKnownOpen ? undefined : expiresAtMs,
 			unfinalUpToUsdCents: policy && unfinalUpToUsdCents(policy.origin),
@@ -318,6 +324,14 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given>(
 			nowMs,
 		};
 		const result = await inTurn(accountId, () => submitSwap(pool, submission));
+		if (result.outcome === "created" && reservation) {
+			const { originChainId, inputToken, inputAmount } = order;
+			const token = addressOfWord(originChainId, inputToken);
+			demand?.served({
+				taken: reservation,
+				brought: { chainId: toChainId(originChainId), token, amount: inputAmount },
+			});
+		}
 		if (result.outcome === "created" || result.outcome === "existing") {
 			return { outcome: result.outcome, swap: result.swap, isOpened };
 		}

@@ -117,6 +117,19 @@ export const grants: Record<string, Record<RoleName, string>> = {
 		auditor: "select",
 		console: "select",
 	},
+	// What quotes and submits want of the inventory, by which a plan moves it.
+	demand: {
+		api: "select, insert, update (outflow, inflow), delete",
+		worker: "select",
+		auditor: "select",
+		console: "",
+	},
+	quoted_volume: {
+		api: "select, insert, update (usd_cents), delete",
+		worker: "",
+		auditor: "select",
+		console: "",
+	},
 	pair_volume: {
 		api: "select, insert, update (in_flight)",
 		worker: "select, insert, update",
