@@ -93,7 +93,7 @@ test("when relayers are empty, orders to the chain are refunded or wait, and gas
 	}
 });
 
-test("when the inventory is empty, submits to the token are refused, and a transfer to the vault ends the incident", async () => {
+test("when the inventory is empty, swaps to the token are refused, and a transfer to the vault ends the incident", async () => {
 	const stack = stackOf();
 	const { destination, keys } = stack.environment;
 	const token = assetAddress(destination, "USDC");
