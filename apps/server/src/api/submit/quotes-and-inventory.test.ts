@@ -25,14 +25,14 @@ test("of quotes that are all submitted, at most one in a thousand is refused for
 	expect(counts.refusedAtQuote).toBeGreaterThan(0);
 	expect(counts.fromInventory).toBeGreaterThan(0);
 	expect(lacking(outcomes)).toBeLessThanOrEqual(quotes / 1_000);
-});
+}, 900_000);
 
 test("no submit is refused for lack of inventory while the vaults hold enough for all", async () => {
 	const { outcomes, ...counts } = await run({ settlement: 5_000_000, native: 500_000 }, quotes / 5);
 	console.info({ ...counts, ...outcomes });
 	expect(counts).toMatchObject({ refusedAtQuote: 0, issued: quotes / 5 });
 	expect(lacking(outcomes)).toBe(0);
-});
+}, 900_000);
 
 function run(inventoryUsd: { settlement: number; native: number }, ofQuotes = quotes) {
 	return runInventoryMarket({

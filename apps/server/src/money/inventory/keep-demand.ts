@@ -39,7 +39,7 @@ export function keepDemand({
 	let quotedUsdCents = new Map<string, bigint>();
 	let flows = new Map<string, TokenFlow>();
 	let writing: Promise<void> | undefined;
-	const timer = setInterval(flush, everyMs);
+	const timer = setInterval(() => void flush(), everyMs);
 	return {
 		quoted: addQuoted,
 		refused: ({ accountId, valueUsdCents, ...swap }) => {

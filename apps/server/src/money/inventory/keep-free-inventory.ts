@@ -47,7 +47,7 @@ export async function keepFreeInventory({
 		return reading;
 	}
 	await refresh();
-	const timer = setInterval(refresh, everyMs);
+	const timer = setInterval(() => void refresh(), everyMs);
 	return {
 		of: (token) => known && (known.readings.get(keyOf(token)) ?? nothing),
 		isCurrent: () => known !== undefined && nowMs() - known.readAtMs <= maxAgeMs,
