@@ -232,8 +232,7 @@ export function createQuoter({
 		};
 		const largestBelow = (size: bigint): bigint => {
 			const largest = passes(maximum) ? maximum : findMaxSize(lesser(size, maximum), passes);
-			if (largest === 0n)
-				throw noRoute("capacity", "No amount of this pair can be priced and delivered now.");
+			if (largest === 0n) throw nothingFits();
 			return largest;
 		};
 		const smallest = (): bigint => {
@@ -241,6 +240,7 @@ export function createQuoter({
 			// Rounding by a unit would otherwise make the result depend on the start.
 			const floor = findMinSize(minimum, (size) => priceOf(size) === "too-small");
 			if (floor !== undefined && passes(floor)) return floor;
+			if (floor !== undefined && priceOf(floor) === "too-large") throw nothingFits();
 			throw noRoute("pair", "No amount of this pair pays for its network costs now.");
 		};
 
@@ -326,6 +326,10 @@ export function createQuoter({
 			},
 		];
 	}
+}
+
+function nothingFits(): SwapError<"NO_ROUTE"> {
+	return noRoute("capacity", "No amount of this pair can be priced and delivered now.");
 }
 
 /** The amounts of a request are those that its wallet sends or, if it names its output, that its recipient gets. */

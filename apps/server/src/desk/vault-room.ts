@@ -8,6 +8,11 @@ import { pairOf, type Side } from "./desk-chain.ts";
 import { maxPaid } from "./price-swap.ts";
 
 const shareUnits = 1_000_000_000;
+/**
+ * The part of the share that one swap may take which a quote may use. The rest is for what other swaps take until the
+ * submit: with four fifths, it is refused only if they take a fifth of the balance in that time.
+ */
+const quotedPart = 0.8;
 
 /** Returns whether both vaults have room for a swap, so that its submit can reserve what it needs. */
 export type VaultRoom = (swap: {
@@ -22,14 +27,14 @@ export type VaultRoom = (swap: {
 
 /**
  * Creates the check of quotes against the inventory in memory. Its conditions are those of a submit. But a submit
- * allows a share of the balance, and a quote the same share of what is not reserved: the balance falls by that when the
- * swaps under way are paid, perhaps before this one is submitted.
+ * allows a share of the balance, and a quote somewhat less, of what is not reserved: the balance falls by what is
+ * reserved when the swaps under way are paid, perhaps before this one is submitted.
  */
 export function createVaultRoom(
 	inventory: Pick<FreeInventory, "of"> | undefined,
 	{ unopenedShareOfInventory }: Pick<Config["limits"], "unopenedShareOfInventory">,
 ): VaultRoom {
-	const share = BigInt(Math.floor(unopenedShareOfInventory * shareUnits));
+	const share = BigInt(Math.floor(unopenedShareOfInventory * quotedPart * shareUnits));
 
 	return ({ origin, destination, amount, topUp, delivery, holdingLimit }) => {
 		if (!inventory) return true;

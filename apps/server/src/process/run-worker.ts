@@ -264,14 +264,13 @@ function referencePrices(
 }
 
 /**
- * Returns the tokens that vaults need inventory of. On an EVM chain its settlement token buys all others, unless they
- * are configured to be delivered from inventory.
+ * Returns the tokens that vaults need inventory of. On an EVM chain its settlement token buys all others. Those with
+ * `fromInventory` are bought, too, once they are used up, so that is no incident.
  */
 function payoutTokensOf({ chains }: Pick<Config, "chains">): PayoutToken[] {
 	return configuredAssets({ chains }).flatMap((asset): PayoutToken[] => {
 		const chain = chains.find(({ chainId }) => chainId === asset.chainId);
 		if (chain?.kind !== "evm") return [{ ...asset, isSettlement: false }];
-		if (asset.token === chain.deployment.settlementToken) return [{ ...asset, isSettlement: true }];
-		return chain.assets[asset.symbol]?.fromInventory ? [{ ...asset, isSettlement: false }] : [];
+		return asset.token === chain.deployment.settlementToken ? [{ ...asset, isSettlement: true }] : [];
 	});
 }

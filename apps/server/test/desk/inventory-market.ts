@@ -27,6 +27,7 @@ export type MarketResult = {
 	outcomes: Record<string, number>;
 };
 
+const replenishSeconds = 3_600;
 const wallet = "0x1111111111111111111111111111111111111111";
 
 /**
@@ -64,13 +65,7 @@ export async function runInventoryMarket({
 	const unitsWorth = ({ chain: { chainId }, asset }: Side, usd: number) =>
 		amountWorthDown(toUsdE18(usd), priceCache.reference({ chainId, asset: asset.address }));
 	await database.owner.query("truncate swaps, swap_events, waits, reservations, inventory, pair_volume");
-	for (const side of sides) {
-		const { settlementToken } = side.chain;
-		const { settlement, native } = inventoryUsd;
-		const isNative = side.asset.address === zeroAddress;
-		const usd = side.asset.address === settlementToken ? settlement : isNative ? native : 0;
-		await change(side, unitsWorth(side, usd));
-	}
+	for (const side of sides) await change(side, startOf(side));
 	const inventory = await keepFreeInventory({ db: database.pool, everyMs: 2 ** 30, nowMs: () => nowMs });
 	const desk = createDesk({ config, priceCache, inventory, nowMs: () => nowMs, random: randomBytes });
 
@@ -83,6 +78,7 @@ export async function runInventoryMarket({
 	let readAt = 0;
 	let clock = 0;
 	later(0, quoteNext);
+	later(replenishSeconds, replenish);
 	for (let next = due.shift(); next; next = due.shift()) {
 		clock = next.at;
 		if (Math.floor(clock) > readAt) {
@@ -125,6 +121,24 @@ export async function runInventoryMarket({
 		result.issued++;
 		if (quote.delivery.kind === "inventory" && destination.asset.kind === "volatile") result.fromInventory++;
 		later(clock + between(0.5, 15), () => submit({ quote, origin, destination, accountId }));
+	}
+
+	function startOf(side: Side): bigint {
+		const { settlement, native } = inventoryUsd;
+		if (side.asset.address === side.chain.settlementToken) return unitsWorth(side, settlement);
+		return unitsWorth(side, side.asset.address === zeroAddress ? native : 0);
+	}
+
+	/** Moves inventory as an operator would, until each vault has again what it had at the start. */
+	async function replenish(): Promise<void> {
+		if (due.length > 0) later(clock + replenishSeconds, replenish);
+		for (const { chain, asset } of sides) {
+			await database.owner.query(
+				`update inventory set balance = greatest($3, reserved), outflow_available = greatest($3, reserved)
+				where chain_id = $1 and token = $2`,
+				[chain.chainId, hexToBytes(asset.address), startOf({ chain, asset })],
+			);
+		}
 	}
 
 	async function submit({

@@ -20,7 +20,7 @@ const quotes = process.env.GEOSWAP_FULL ? 10_000 : 1_000;
 const seed = Number(process.env.GEOSWAP_SEED);
 
 test("of quotes that are all submitted, at most one in a thousand is refused for lack of inventory", async () => {
-	const { outcomes, ...counts } = await run({ settlement: 50_000, native: 5_000 });
+	const { outcomes, ...counts } = await run({ settlement: 200_000, native: 20_000 });
 	console.info({ ...counts, ...outcomes });
 	expect(counts.refusedAtQuote).toBeGreaterThan(0);
 	expect(counts.fromInventory).toBeGreaterThan(0);
