@@ -55,6 +55,8 @@ const contracts: Contract[] = [
 	{ name: "DevBlocklist", source: "DevBlocklist.sol", isPublic: false },
 	{ name: "DevHollowToken", source: "DevHollowToken.sol", isPublic: false },
 	{ name: "DevFlood", source: "DevFlood.sol", isPublic: false },
+	{ name: "DevMessenger", source: "DevMessenger.sol", isPublic: false },
+	{ name: "DevTransmitter", source: "DevTransmitter.sol", isPublic: false },
 ];
 
 const { values: options } = parseArgs({
