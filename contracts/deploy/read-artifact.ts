@@ -14,13 +14,16 @@ export function readArtifact(
 		| "GeoAccount"
 		| "GeoEscrow"
 		| "GeoVault"
+		| "CctpRoute"
 		| "DevToken"
 		| "DevTokenWithoutReturn"
 		| "DevFeed"
 		| "DevDeposit"
 		| "DevBlocklist"
 		| "DevHollowToken"
-		| "DevFlood",
+		| "DevFlood"
+		| "DevMessenger"
+		| "DevTransmitter",
 ): Artifact {
 	return read(join(import.meta.dirname, "../artifacts", `${name}.json`));
 }

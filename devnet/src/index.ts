@@ -1,4 +1,6 @@
 export { callMany } from "./call-many.ts";
+export { addCctp, cctpAttesterKeys, type DevCctp } from "./cctp/add-cctp.ts";
+export { type DevIris, type IrisMood, type IrisService, startIris } from "./cctp/start-iris.ts";
 export { uniswapInitCode } from "./deploy-uniswap.ts";
 export { devFeedAbi, devTokenAbi } from "./dev-contract-abi.ts";
 export { connectDevnetChain, type DevnetChain } from "./devnet-chain.ts";
