@@ -91,6 +91,7 @@ const roomsOf: Record<string, string[]> = {
 	job: words("database money swap"),
 	money: words("database swap"),
 	webhook: words("config database swap telemetry"),
+	treasury: words("chain config database desk durable money swap telemetry"),
 	swap: words("config database"),
 	attester: words("chain config signer telemetry"),
 	signer: words("chain config telemetry"),
