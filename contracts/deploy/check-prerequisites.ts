@@ -1,5 +1,6 @@
 import type { Address, Client } from "viem";
 import { getChainId } from "viem/actions";
+import { checkCctp } from "./check-cctp.ts";
 import { checkTokens } from "./check-tokens.ts";
 import { checkPaths, checkUniswap } from "./check-uniswap.ts";
 import type { DeployConfig } from "./deploy-config.ts";
@@ -48,6 +49,7 @@ export async function checkPrerequisites({
 		checkTokens(client, config),
 		checkUniswap(client, config),
 		checkSequencerFeed(client, config),
+		checkCctp(client, config),
 	]);
 	// The paths are checked after the tokens, because an amount means nothing before the decimals are right.
 	const [feeds] = await Promise.all([readFeeds(client, config), checkPaths(client, config)]);

@@ -3,6 +3,8 @@ import {
 	assetDeploymentSchema,
 	assetProblems,
 	attesterSetSchema,
+	cctpContractsSchema,
+	chainIdKeySchema,
 	chainKindSchema,
 	evmAddressSchema,
 	feeDiscountTokenSchema,
@@ -35,6 +37,27 @@ const checksummedSchema = z
 	.refine((text) => text !== zeroAddress, "is the zero address");
 const memberSchema = checksummedSchema.pipe(evmAddressSchema);
 const membersSchema = z.array(memberSchema).min(1);
+
+/** The largest fee that a route may let a burn pay, well above what Circle takes. */
+const maxRouteFeeBps = 100;
+
+/** Circle's contracts, and the ways out of the vault that lead through them. */
+const cctpConfigSchema = cctpContractsSchema.extend({
+	/** By the chain id of the destination. */
+	routes: z.record(
+		chainIdKeySchema,
+		z.strictObject({
+			/** The destination, as Circle numbers it. */
+			domain: cctpContractsSchema.shape.domain,
+			/** The vault on the destination. The route can never mint to any other address. */
+			vault: memberSchema,
+			/** The maximum fee of a burn, in hundredths of a percent of its amount. */
+			maxFeeBps: z.int().min(0).max(maxRouteFeeBps),
+			/** Amount of the settlement token that may take the route immediately, and again each hour. */
+			capPerHour: amountSchema,
+		}),
+	),
+});
 
 const daySeconds = 86_400;
 /** The minimum delays of a chain with real money. The thief of a cold key has to wait while others can react. */
@@ -91,6 +114,7 @@ const deployConfigSchema = z
 			.prefault({}),
 		/** Amount that may leave the vault immediately, and again each hour, by asset symbol, in its smallest unit. */
 		outflowCaps: z.record(z.string(), amountSchema),
+		cctp: cctpConfigSchema.exactOptional(),
 		/** Needed only if the node cannot find the block in which the vault was deployed. */
 		deployedAtBlock: z.int().nonnegative().optional(),
 		/**
@@ -108,6 +132,11 @@ const deployConfigSchema = z
 		}
 		for (const message of roleOverlaps(config)) {
 			context.addIssue({ code: "custom", path: ["roles"], message });
+		}
+		for (const [chainId, { domain }] of Object.entries(config.cctp?.routes ?? {})) {
+			if (chainId !== String(config.chainId) && domain !== config.cctp?.domain) continue;
+			const message = "a route leads to another chain, which has a domain of its own";
+			context.addIssue({ code: "custom", path: ["cctp", "routes", chainId], message });
 		}
 		const symbols = config.assets.map((asset) => asset.symbol);
 		for (const symbol of Object.keys(config.outflowCaps)) {

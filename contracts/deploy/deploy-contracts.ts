@@ -45,7 +45,7 @@ type DeployOptions = {
  */
 export async function deployContracts(options: DeployOptions): Promise<ChainDeployment> {
 	const { config, earlier, onStep } = options;
-	const { client, contracts, steps } = await checkedPlan(options);
+	const { client, contracts, routes, steps } = await checkedPlan(options);
 	await waitForPendingTransactions(client);
 
 	let vaultHash: Hash | undefined;
@@ -68,7 +68,7 @@ export async function deployContracts(options: DeployOptions): Promise<ChainDepl
 	let vaultBlock = vaultHash && (await findBlock(client, vaultHash));
 	if (earlier?.contracts.vault === contracts.vault) vaultBlock ??= BigInt(earlier.deployedAtBlock);
 	vaultBlock ??= await findVaultBlock(client, config, contracts);
-	return chainDeployment(config, contracts, vaultBlock);
+	return chainDeployment(config, { contracts, routes }, vaultBlock);
 }
 
 /** Reports the steps that `deployContracts` would do. Reads the chain, sends nothing. */
@@ -84,11 +84,11 @@ export async function planContracts(options: DeployOptions): Promise<DeployedCon
 async function checkedPlan(options: DeployOptions): Promise<DeployPlan & { client: DeployClient }> {
 	const { account, config, earlier, replace, salt, onFeed } = options;
 	const client = deployClient(options);
-	const { contracts, steps } = deploySteps({ client, deployer: account.address, config, salt });
-	if (earlier && !replace) refuseReplacement(earlier, contracts);
+	const plan = deploySteps({ client, deployer: account.address, config, salt });
+	if (earlier && !replace) refuseReplacement(earlier, plan.contracts);
 	const feeds = await checkPrerequisites({ client, deployer: account.address, config });
 	for (const reading of feeds) onFeed?.(reading);
-	return { client, contracts, steps };
+	return { client, ...plan };
 }
 
 function deployClient({ transport, account, config, pollingIntervalMs = 250 }: DeployOptions): DeployClient {
@@ -251,9 +251,10 @@ async function findVaultBlock(
 
 function chainDeployment(
 	config: DeployConfig,
-	contracts: DeployedContracts,
+	{ contracts, routes }: Pick<DeployPlan, "contracts" | "routes">,
 	deployedAtBlock: bigint,
 ): ChainDeployment {
+	const { cctp } = config;
 	return {
 		chainId: config.chainId,
 		name: config.name,
@@ -276,6 +277,16 @@ function chainDeployment(
 		...(config.sequencerUptimeFeed ? { sequencerUptimeFeed: config.sequencerUptimeFeed } : {}),
 		assets: config.assets,
 		...(config.feeDiscountToken ? { feeDiscountToken: config.feeDiscountToken } : {}),
+		...(cctp
+			? {
+					cctp: {
+						domain: cctp.domain,
+						tokenMessenger: cctp.tokenMessenger,
+						messageTransmitter: cctp.messageTransmitter,
+						routes,
+					},
+				}
+			: {}),
 		deployedAtBlock: Number(deployedAtBlock),
 	};
 }

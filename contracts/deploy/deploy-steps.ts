@@ -1,4 +1,4 @@
-import { geoAccountAbi, geoVaultAbi } from "@geoswap/protocol";
+import { geoAccountAbi, geoVaultAbi, toWord } from "@geoswap/protocol";
 import { type Address, type Client, encodeDeployData, encodeFunctionData, type Hex, zeroAddress } from "viem";
 import { getCode, readContract } from "viem/actions";
 import { accessManagerAbi } from "./access-manager-abi.ts";
@@ -7,8 +7,8 @@ import { deterministicDeployment } from "./deterministic-deployment.ts";
 import { readAccessManagerArtifact, readArtifact } from "./read-artifact.ts";
 import { adminRole, guardedRoles, selectorsOf, type VaultRole, vaultRoles } from "./vault-roles.ts";
 
-/** The kind of a cap on fills, as the vault numbers the kinds. */
-const fillCap = 0;
+/** The kinds of caps, as the vault numbers them. */
+const capKinds = { fill: 0, bridge: 3 } as const;
 
 const admin = { id: adminRole, label: "ADMIN" };
 
@@ -35,7 +35,12 @@ export type DeployedContracts = {
 	vault: Address;
 };
 
-export type DeployPlan = { contracts: DeployedContracts; steps: DeployStep[] };
+export type DeployPlan = {
+	contracts: DeployedContracts;
+	/** The CctpRoute to each other chain, by its chain id. */
+	routes: Record<string, Address>;
+	steps: DeployStep[];
+};
 
 /** Returns all steps in the order in which they are done. A step may rely only on the steps before it. */
 export function deploySteps({
@@ -82,6 +87,20 @@ export function deploySteps({
 		}),
 	);
 
+	const { cctp } = config;
+	const routes = Object.entries(cctp?.routes ?? {}).map(([chainId, { domain, vault: there, ...route }]) => {
+		const { abi, bytecode } = readArtifact("CctpRoute");
+		const args = [
+			vault.address,
+			cctp?.tokenMessenger,
+			config.settlementToken,
+			domain,
+			toWord(there),
+			route.maxFeeBps,
+		];
+		return { chainId, ...route, deployment: place(encodeDeployData({ abi, bytecode, args })) };
+	});
+
 	const { roles, delays } = config;
 	const isHandedOver = roles.admin !== deployer;
 	const { operator, guardian, treasury, treasurer, config: configRole, resume } = vaultRoles;
@@ -93,6 +112,7 @@ export function deploySteps({
 			accessManager: accessManager.address,
 			vault: vault.address,
 		},
+		routes: Object.fromEntries(routes.map(({ chainId, deployment }) => [chainId, deployment.address])),
 		steps: [
 			creation("GeoEscrow", escrow),
 			creation("GeoAccount", delegate),
@@ -100,7 +120,24 @@ export function deploySteps({
 			creation("AccessManager", accessManager),
 			creation("GeoVault", vault),
 			// A new vault's functions belong to the admin, who sets the first caps before the roles take the functions over.
-			...config.assets.map(({ symbol, address }) => fillCapOf(symbol, address)),
+			...config.assets.map(({ symbol, address }) => {
+				const perHour = config.outflowCaps[symbol] ?? 0n;
+				return cap(`on fills of ${symbol}`, {
+					kind: capKinds.fill,
+					token: address,
+					to: zeroAddress,
+					perHour,
+				});
+			}),
+			...routes.flatMap(({ chainId, capPerHour, deployment }) => [
+				creation(`CctpRoute to chain ${chainId}`, deployment),
+				cap(`on the route to chain ${chainId}`, {
+					kind: capKinds.bridge,
+					token: config.settlementToken,
+					to: deployment.address,
+					perHour: capPerHour,
+				}),
+			]),
 			...Object.values(vaultRoles).map(roleFunctions),
 			...guardedRoles.map(guarded),
 			...roles.operators.map((member) => grant(operator, member)),
@@ -183,18 +220,20 @@ export function deploySteps({
 		);
 	}
 
-	function fillCapOf(symbol: string, token: Address): DeployStep {
-		const perHour = config.outflowCaps[symbol] ?? 0n;
+	function cap(
+		what: string,
+		{ kind, token, to, perHour }: { kind: number; token: Address; to: Address; perHour: bigint },
+	): DeployStep {
 		return {
-			name: `the cap on fills of ${symbol} is ${perHour}`,
+			name: `the cap ${what} is ${perHour}`,
 			to: vault.address,
 			data: encodeFunctionData({
 				abi: geoVaultAbi,
 				functionName: "setCap",
-				args: [fillCap, token, zeroAddress, perHour],
+				args: [kind, token, to, perHour],
 			}),
 			needs: "config",
-			isDone: async () => (await hasCode(vault.address)) && (await readFillCap(token)) === perHour,
+			isDone: async () => (await hasCode(vault.address)) && (await readCap(kind, token, to)) === perHour,
 		};
 	}
 
@@ -240,12 +279,12 @@ export function deploySteps({
 		return assigned.every((id) => id === roleId);
 	}
 
-	async function readFillCap(token: Address): Promise<bigint> {
+	async function readCap(kind: number, token: Address, to: Address): Promise<bigint> {
 		const [perHour] = await readContract(client, {
 			address: vault.address,
 			abi: geoVaultAbi,
 			functionName: "capOf",
-			args: [fillCap, token, zeroAddress],
+			args: [kind, token, to],
 		});
 		return perHour;
 	}

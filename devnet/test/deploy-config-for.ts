@@ -1,9 +1,9 @@
 import type { DeployConfigInput } from "@geoswap/contracts";
 import type { ChainDeployment } from "@geoswap/protocol";
 
-/** Returns the config that leads to this deployment, with other members in its roles. */
+/** Returns the config that leads to this deployment without routes, with other members in its roles. */
 export function deployConfigFor(
-	{ contracts, attesterSet, deployedAtBlock: _, ...chain }: ChainDeployment,
+	{ contracts, attesterSet, deployedAtBlock: _, cctp: __, ...chain }: ChainDeployment,
 	roles: DeployConfigInput["roles"],
 ): DeployConfigInput {
 	return {

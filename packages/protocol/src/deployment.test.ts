@@ -63,6 +63,22 @@ function chainWith(
 	};
 }
 
+test("a chain may have Circle's contracts, and routes from its vault to other chains", () => {
+	const cctp = { domain: 6, tokenMessenger: at(21), messageTransmitter: at(22), routes: { "10": at(23) } };
+	const chain = chainWith({}, { cctp });
+	expect(chainDeploymentSchema.parse(chain)).toEqual(chain);
+	const refused = [
+		{ ...cctp, routes: { "1": at(23) } },
+		{ ...cctp, routes: { Optimism: at(23) } },
+		{ ...cctp, routes: { "10": zeroAddress } },
+		{ ...cctp, domain: 2 ** 32 },
+		{ ...cctp, messageTransmitter: zeroAddress },
+	];
+	for (const wrong of refused) {
+		expect(chainDeploymentSchema.safeParse(chainWith({}, { cctp: wrong })).success).toBe(false);
+	}
+});
+
 describe.each([
 	["delegate", "earlierDelegates"],
 	["typedDelegate", "earlierDelegates"],

@@ -51,6 +51,22 @@ export const uniswapDeploymentSchema = z.strictObject({
 	quoterV2: contractAddressSchema,
 });
 
+/** The largest number that Circle can give to a chain. */
+const maxDomain = 0xffff_ffff;
+
+/** Circle's second contracts for moving USDC (CCTP v2) on one chain. */
+export const cctpContractsSchema = z.strictObject({
+	/** The chain, as Circle numbers it. */
+	domain: z.int().min(0).max(maxDomain),
+	/** TokenMessengerV2. */
+	tokenMessenger: contractAddressSchema,
+	/** MessageTransmitterV2. */
+	messageTransmitter: contractAddressSchema,
+});
+
+/** The id of an EVM chain as a key of a JSON object. */
+export const chainIdKeySchema = z.string().regex(/^[1-9][0-9]{0,15}$/, "not a chain id");
+
 export const chainDeploymentSchema = z
 	.strictObject({
 		chainId: z.int().positive(),
@@ -80,12 +96,26 @@ export const chainDeploymentSchema = z
 		sequencerUptimeFeed: contractAddressSchema.exactOptional(),
 		assets: z.array(assetDeploymentSchema).min(1),
 		feeDiscountToken: feeDiscountTokenSchema.optional(),
+		/** Absent if the service moves no USDC between this chain and others by Circle's CCTP. */
+		cctp: cctpContractsSchema
+			.extend({
+				/** The vault's CctpRoute to each other chain, by its chain id. */
+				routes: z.record(chainIdKeySchema, contractAddressSchema),
+			})
+			.exactOptional(),
 		/** The first block of the oldest listed vault. No event of an order that names a listed vault is older. */
 		deployedAtBlock: z.int().nonnegative(),
 	})
 	.superRefine((chain, context) => {
 		for (const message of assetProblems(chain)) {
 			context.addIssue({ code: "custom", path: ["assets"], message });
+		}
+		if (chain.cctp?.routes[chain.chainId]) {
+			context.addIssue({
+				code: "custom",
+				path: ["cctp", "routes"],
+				message: "a route leads to another chain",
+			});
 		}
 	});
 export type ChainDeployment = z.infer<typeof chainDeploymentSchema>;
