@@ -117,6 +117,18 @@ const evmPresetSchema = z.strictObject({
 		deterministicDeployer: sourcedSchema(addressSchema),
 		permit2: sourcedSchema(addressSchema),
 	}),
+	/** Circle's CCTP v2. Absent where it moves no USDC. */
+	cctp: z
+		.strictObject({
+			/** The chain, as Circle numbers it. */
+			domain: sourcedSchema(z.int().nonnegative()),
+			tokenMessenger: sourcedSchema(addressSchema),
+			messageTransmitter: sourcedSchema(addressSchema),
+			/** How long a burn on this chain usually takes until it is attested. */
+			fastSeconds: factSchema(secondsSchema),
+			standardSeconds: factSchema(secondsSchema),
+		})
+		.exactOptional(),
 	fees: z.strictObject({
 		/** The minimum tip that the chain's nodes accept. */
 		minimumPriorityFeeWei: factSchema(z.string().regex(/^\d+$/)),
