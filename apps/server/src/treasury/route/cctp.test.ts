@@ -39,13 +39,14 @@ function messageWith({
 	moved = amount,
 	nonce = toHex(7, { size: 32 }),
 	fee = 0n,
+	executed = 2_000,
 } = {}): Hex {
 	const four = (value: number) => numberToHex(value, { size: 4 });
 	const word = (value: bigint) => numberToHex(value, { size: 32 });
 	return concat([
 		...[four(1), four(burn.sourceDomain), four(burn.destinationDomain), nonce],
 		...[toWord(burn.sourceMessenger), toWord(burn.destinationMessenger), zeroHash],
-		...[four(burn.minFinalityThreshold), four(2_000), four(1)],
+		...[four(burn.minFinalityThreshold), four(executed), four(1)],
 		...[toWord(burn.burnToken), toWord(recipient), word(moved), toWord(burn.route)],
 		...[word(burn.maxFee), word(fee), word(0n)],
 	]);
@@ -177,6 +178,10 @@ test("a fast burn is late after three times its usual time, or that of a standar
 	expect(nextCctpStep(move, { ...late, nowMs: 990_000 + 60_000, iris: pending }).kind).toBe("wait");
 	expect(nextCctpStep(move, { ...late, iris: delayed }).kind).toBe("wait");
 	expect(nextCctpStep({ ...move, reattestedAtMs: 1_000_000 }, { ...late, iris: pending }).kind).toBe("wait");
+	// The row has an attestation at the finality of a standard burn.
+	expect(nextCctpStep({ ...move, attested }, { ...late, isMintInFlight: true }).kind).toBe("wait");
+	const fast = { ...attested, message: messageWith({ executed: 1_000 }) };
+	expect(nextCctpStep({ ...move, attested: fast }, { ...late, isMintInFlight: true }).kind).toBe("stuck");
 	const much = { ...facts, nowMs: 990_000 + 2_700_001 };
 	expect(nextCctpStep(move, { ...much, iris: delayed }).kind).toBe("stuck");
 	expect(nextCctpStep({ ...move, attested }, { ...much, isMintInFlight: true }).kind).toBe("stuck");

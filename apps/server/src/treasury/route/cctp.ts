@@ -86,9 +86,8 @@ export function nextCctpStep(move: CctpMove, facts: CctpFacts): CctpStep {
 
 /** Decides about a burn that is in a block. */
 function afterBurn(move: CctpMove, facts: CctpFacts, burn: Burned): CctpStep {
-	const { iris, mint } = facts;
-	// A new attestation takes the place of the one that was read first.
-	const attested = iris?.status === "complete" ? iris : move.attested;
+	const { mint } = facts;
+	const attested = newestAttested(move, facts);
 	if (!attested) return towardsAttestation(move, facts, burn);
 	const checked = checkMessage(attested.message, move.burn);
 	if ("problem" in checked) return fail("wrong message", checked.problem);
@@ -175,11 +174,24 @@ function reattest(
 }
 
 /** Returns whether a move has taken this many times the usual time of what Circle does about it now. */
-function isLaterThan(times: number, move: CctpMove, { iris, nowMs }: CctpFacts, atMs: Milliseconds): boolean {
-	const isDelayed = iris?.status === "pending" && iris.delayReason !== undefined;
-	// A fast burn that is delayed or attested anew has the finality of a standard one, and takes as long.
-	const isStandard = !isFast(move.burn) || isDelayed || move.reattestedAtMs !== undefined;
-	return nowMs > atMs + times * (isStandard ? move.usualMs.standard : move.usualMs.fast);
+function isLaterThan(times: number, move: CctpMove, facts: CctpFacts, atMs: Milliseconds): boolean {
+	const { fast, standard } = move.usualMs;
+	return facts.nowMs > atMs + times * (isAttestedAsStandard(move, facts) ? standard : fast);
+}
+
+/** Returns whether the burn takes as long as a standard one, as do fast burns that are delayed or attested anew. */
+function isAttestedAsStandard(move: CctpMove, facts: CctpFacts): boolean {
+	const { iris } = facts;
+	if (!isFast(move.burn) || move.reattestedAtMs !== undefined) return true;
+	if (iris?.status === "pending" && iris.delayReason !== undefined) return true;
+	const attested = newestAttested(move, facts);
+	const checked = attested && checkMessage(attested.message, move.burn);
+	return !!checked && "message" in checked && checked.message.finalityThresholdExecuted >= finalizedThreshold;
+}
+
+/** Returns the attestation that Iris has now, or else the one in the row, which it replaces. */
+function newestAttested({ attested }: CctpMove, { iris }: CctpFacts): Attested | undefined {
+	return iris?.status === "complete" ? iris : attested;
 }
 
 function isFast({ minFinalityThreshold }: CctpBurn): boolean {
