@@ -72,23 +72,8 @@ contract DevMessenger is ITokenMessengerV2, IMessageHandlerV2 {
         bytes32 messenger = remoteTokenMessengers[destinationDomain];
         require(messenger != bytes32(0), "No TokenMessenger for domain");
         require(DevToken(burnToken).transferFrom(msg.sender, BURNED, amount), "Transfer operation failed");
-        localMessageTransmitter.sendMessage(
-            destinationDomain,
-            messenger,
-            destinationCaller,
-            minFinalityThreshold,
-            // The last two words are the fee and the block of expiry, which the attesters fill in.
-            abi.encodePacked(
-                messageBodyVersion,
-                bytes32(uint256(uint160(burnToken))),
-                mintRecipient,
-                amount,
-                bytes32(uint256(uint160(msg.sender))),
-                maxFee,
-                uint256(0),
-                uint256(0)
-            )
-        );
+        bytes memory body = _body(burnToken, mintRecipient, amount, maxFee);
+        _send(destinationDomain, messenger, destinationCaller, minFinalityThreshold, body);
         emit DepositForBurn(
             burnToken,
             amount,
@@ -118,6 +103,28 @@ contract DevMessenger is ITokenMessengerV2, IMessageHandlerV2 {
     {
         require(finality >= MIN_FINALITY, "Unsupported finality threshold");
         return _receive(domain, sender, body);
+    }
+
+    function _body(address burnToken, bytes32 mintRecipient, uint256 amount, uint256 maxFee)
+        private
+        view
+        returns (bytes memory)
+    {
+        return abi.encodePacked(
+            messageBodyVersion,
+            bytes32(uint256(uint160(burnToken))),
+            mintRecipient,
+            amount,
+            bytes32(uint256(uint160(msg.sender))),
+            maxFee,
+            // The fee and the block of expiry, which the attesters fill in.
+            uint256(0),
+            uint256(0)
+        );
+    }
+
+    function _send(uint32 domain, bytes32 messenger, bytes32 caller, uint32 finality, bytes memory body) private {
+        localMessageTransmitter.sendMessage(domain, messenger, caller, finality, body);
     }
 
     function _receive(uint32 domain, bytes32 sender, bytes calldata body) private returns (bool) {
