@@ -74,7 +74,7 @@ const refused: Import[] = [
 /** The rooms that each room of the server may import beside itself and protocol, as its rule in biome.json lists them. */
 const roomsOf: Record<string, string[]> = {
 	process: words(
-		"api attester audit chain config console database deny desk durable follow job lane money operate preflight round signer swap telemetry watch webhook",
+		"api attester audit chain config console database deny desk durable follow job lane money operate preflight round signer swap telemetry treasury watch webhook",
 	),
 	operate: words(
 		"api attester audit chain config database deny desk durable job money preflight round signer swap telemetry watch",
