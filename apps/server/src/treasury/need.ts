@@ -22,6 +22,8 @@ export type Need = {
 	amount: Amount;
 	/** Mean net outflow an hour. Below zero if more comes in. */
 	outflowPerHour: bigint;
+	/** Standard deviation of the net outflow of an hour. */
+	deviationPerHour: bigint;
 };
 
 /** Older minutes would add less than half a percent. */
@@ -35,21 +37,48 @@ export function needsOf(
 	holdings: readonly SettlementHolding[],
 	{ minute, policy }: { minute: number; policy: TreasuryPolicy },
 ): Map<number, Need> {
+	const weights = weightsOf(policy);
 	const wanted = holdings.map((holding) => {
-		const { mean, deviation } = outflowAnHour(holding.demand, { minute, policy });
+		const { mean, deviation } = outflowAnHour(holding.demand, { minute, weights });
 		const { horizonHours, deviations, minNeedPercent } = policy;
 		const expected = mean * horizonHours + deviations * deviation * Math.sqrt(horizonHours);
 		const floor = mulDivUp(holding.target, BigInt(minNeedPercent), 100n);
-		return { holding, amount: greater(floor, unitsUp(expected)), outflowPerHour: unitsUp(mean) };
+		return {
+			holding,
+			amount: greater(floor, unitsUp(expected)),
+			outflowPerHour: unitsUp(mean),
+			deviationPerHour: unitsUp(deviation),
+		};
 	});
 	const total = sum(wanted.map(({ holding, amount }) => rescaleUp(amount, holding.decimals, 18)));
 	const held = sum(holdings.map(({ free, arriving, decimals }) => rescaleUp(free + arriving, decimals, 18)));
 	return new Map(
-		wanted.map(({ holding, amount, outflowPerHour }) => [
+		wanted.map(({ holding, amount, outflowPerHour, deviationPerHour }) => [
 			holding.chainId,
-			{ amount: total > held ? mulDivDown(amount, held, total) : amount, outflowPerHour },
+			{
+				amount: total > held ? mulDivDown(amount, held, total) : amount,
+				outflowPerHour,
+				deviationPerHour,
+			},
 		]),
 	);
+}
+
+type Weights = { byAge: Float64Array; total: number };
+
+/** Returns what a minute's demand counts, by its age in minutes. */
+function weightsOf({ halfLifeHours }: TreasuryPolicy): Weights {
+	const halfLifeMinutes = halfLifeHours * 60;
+	const keep = 2 ** (-1 / halfLifeMinutes);
+	const byAge = new Float64Array(Math.ceil(halfLives * halfLifeMinutes));
+	let total = 0;
+	let weight = 1;
+	for (let age = 0; age < byAge.length; age++) {
+		byAge[age] = weight;
+		total += weight;
+		weight *= keep;
+	}
+	return { byAge, total };
 }
 
 /**
@@ -58,25 +87,20 @@ export function needsOf(
  */
 function outflowAnHour(
 	demand: readonly DemandMinute[],
-	{ minute, policy }: { minute: number; policy: TreasuryPolicy },
+	{ minute, weights: { byAge, total } }: { minute: number; weights: Weights },
 ): { mean: number; deviation: number } {
-	const halfLifeMinutes = policy.halfLifeHours * 60;
-	const window = halfLives * halfLifeMinutes;
-	const keep = 2 ** (-1 / halfLifeMinutes);
-	// Minutes without demand count too, so the weights are those of the whole window.
-	const weights = (1 - keep ** window) / (1 - keep);
 	let sum = 0;
 	let squares = 0;
 	for (const row of demand) {
-		const age = minute - row.minute;
-		if (age < 0 || age >= window) continue;
+		const weight = byAge[minute - row.minute];
+		if (weight === undefined) continue;
 		const net = Number(row.outflow - row.inflow);
-		const weighted = keep ** age * net;
-		sum += weighted;
-		squares += weighted * net;
+		sum += weight * net;
+		squares += weight * net * net;
 	}
-	const mean = sum / weights;
-	const variance = Math.max(0, squares / weights - mean * mean);
+	// Minutes without demand count too, so the weight is that of the whole window.
+	const mean = sum / total;
+	const variance = Math.max(0, squares / total - mean * mean);
 	return { mean: 60 * mean, deviation: Math.sqrt(60 * variance) };
 }
 

@@ -59,7 +59,8 @@ function candidates(draft: PlanDraft, transitLeftE18: UsdE18): Candidate[] {
 	return draft.state.routes.flatMap((route) => {
 		const from = draft.chains.find(({ chain }) => chain.chainId === route.chainId);
 		const to = draft.chains.find(({ chain }) => chain.chainId === route.toChainId);
-		if (!from || !to || !isUsable(draft, { route, from, to })) return [];
+		if (!from || !to || shortOf(to) === 0n || from.free <= from.need.amount) return [];
+		if (!isUsable(draft, { route, from, to })) return [];
 		const { decimals } = from.chain.settlement;
 		const amount = smallest(
 			rescaleDown(shortOf(to), to.chain.settlement.decimals, decimals),
@@ -101,8 +102,11 @@ function isFastWorth(
 	{ route, from, to, amount }: { route: RouteState; from: ChainDraft; to: ChainDraft; amount: Amount },
 ): boolean {
 	if (!route.fast) return false;
-	const { outflowPerHour } = to.need;
-	const meanwhile = (greater(0n, outflowPerHour) * BigInt(route.standard.seconds)) / 3_600n;
+	const { outflowPerHour, deviationPerHour } = to.need;
+	const hours = route.standard.seconds / 3_600;
+	const millionths = BigInt(Math.ceil(1e6 * policy.deviations * Math.sqrt(hours)));
+	const mean = (outflowPerHour * BigInt(route.standard.seconds)) / 3_600n;
+	const meanwhile = mean + (deviationPerHour * millionths) / 1_000_000n;
 	const refusedE18 = settlementE18(greater(0n, meanwhile - to.free), to.chain);
 	const addedFee = feeOf(amount, route.fast) - feeOf(amount, route.standard);
 	return earningsE18(refusedE18, policy) > settlementE18(greater(0n, addedFee), from.chain);
