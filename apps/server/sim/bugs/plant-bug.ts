@@ -1,10 +1,11 @@
 // Loaded before all other modules. Replaces their sources with those of the planted bug that the environment names.
 import { registerHooks } from "node:module";
+import { treasuryBugs } from "../treasury/treasury-bugs.ts";
 import { plantIn, sourceUrl } from "./plant-in.ts";
 import { plantedBugs } from "./planted-bugs.ts";
 
 const name = process.env.GEOSWAP_PLANTED_BUG;
-const bug = plantedBugs.find((candidate) => candidate.name === name);
+const bug = [...plantedBugs, ...treasuryBugs].find((candidate) => candidate.name === name);
 if (!bug) throw new Error(`there is no planted bug ${name}`);
 
 const missing = new Set(bug.edits.map(({ file }) => sourceUrl(file)));
