@@ -26,7 +26,10 @@ export function recordFoundBugs(seeds: ReadonlyMap<string, number>): void {
 /** Returns the hash of all files that define the bug or search for it. */
 export function hashOf({ edits }: PlantedBug): string {
 	const files = [
-		...globSync("**/*.ts", { cwd: sourcePath(simulator) }).map((path) => `${simulator}/${path}`),
+		// The worlds of the treasury are others, with bugs of their own.
+		...globSync("**/*.ts", { cwd: sourcePath(simulator), exclude: ["treasury/**"] }).map(
+			(path) => `${simulator}/${path}`,
+		),
 		...edits.map((edit) => edit.file),
 	];
 	const hash = createHash("sha256");
