@@ -7,8 +7,8 @@ export type OwnAccount = "inventory" | "relayer" | "credit:vault";
 const ownAccounts: readonly string[] = ["inventory", "relayer", "credit:vault"] satisfies OwnAccount[];
 
 /** An entry in an account of ours. Kept per chain and token, in the order of blocks. */
-export type OwnEntry = { second: number; amount: bigint; cause: Cause };
-export type Mark = { second: number; usdE18: bigint };
+type OwnEntry = { second: number; amount: bigint; cause: Cause };
+type Mark = { second: number; usdE18: bigint };
 
 /** The books of one token on one chain. */
 export type TokenBook = {

@@ -2,14 +2,14 @@ import type { Rung } from "../../src/chain/evm/read/read-block-prices.ts";
 import type { SeededRandom } from "../seeded-random.ts";
 import { type ChainTerms, daySeconds, weekSeconds } from "./world-terms.ts";
 
-export type Symbol = "ETH" | "USDC";
+type AssetName = "ETH" | "USDC";
 
 /** Prices and gas of a week, all drawn at the start, so that worlds of one seed that act differently have the same. */
 export type Market = {
 	/** The reference price that the books and the planner use. */
-	feedE18: (symbol: Symbol, second: number) => bigint;
+	feedE18: (symbol: AssetName, second: number) => bigint;
 	/** Seconds at which the reference price changed, the first included. */
-	feedChanges: (symbol: Symbol) => readonly number[];
+	feedChanges: (symbol: AssetName) => readonly number[];
 	/** What a pool pays, in units. */
 	sellEth: (chain: ChainTerms, wei: bigint, second: number) => bigint;
 	buyEth: (chain: ChainTerms, usdc: bigint, second: number) => bigint;
@@ -18,7 +18,7 @@ export type Market = {
 	tenfoldDay: number;
 };
 
-const feedSeconds: Record<Symbol, number> = { ETH: 300, USDC: 1_800 };
+const feedSeconds: Record<AssetName, number> = { ETH: 300, USDC: 1_800 };
 const poolSeconds = 60;
 const gasSeconds = 600;
 const yearSeconds = 365.25 * daySeconds;
@@ -39,7 +39,7 @@ export function createMarket(random: SeededRandom): Market {
 	}
 	const tenfoldDay = random.fork("tenfold").between(0, 6);
 	const gas = gasPrices(random.fork("gas"), tenfoldDay);
-	const feeds: Record<Symbol, bigint[]> = {
+	const feeds: Record<AssetName, bigint[]> = {
 		ETH: eth.filter((_, i) => i % (feedSeconds.ETH / poolSeconds) === 0).map(e18Of),
 		USDC: usdc.map(e18Of),
 	};

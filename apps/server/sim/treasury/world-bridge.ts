@@ -5,9 +5,7 @@ import type { BridgeMessage } from "./world-chain.ts";
 import { cctp } from "./world-terms.ts";
 
 /** What the bridge's service returns for a burn. */
-export type Attestation =
-	| { status: "none" }
-	| { status: "complete"; message: BridgeMessage; isExpired: boolean };
+type Attestation = { status: "none" } | { status: "complete"; message: BridgeMessage; isExpired: boolean };
 
 /** A messenger that burns and attests, and a service that is late, silent, wrong, forgetful, or lets messages expire. */
 export type WorldBridge = {

@@ -6,7 +6,7 @@ import type { WorldEvent } from "./world-event.ts";
 import { type ChainTerms, capsPerHour, chains, native } from "./world-terms.ts";
 
 /** Why a vault refuses a move, by the names of the contract's errors. */
-export type MoveRefusal = "AlreadyMoved" | "CapExceeded" | "TooLittleReceived" | "InsufficientBalance";
+type MoveRefusal = "AlreadyMoved" | "CapExceeded" | "TooLittleReceived" | "InsufficientBalance";
 
 /** Balances of one chain, and the contract's rules for what may leave the vault. It knows nothing of the books. */
 export type WorldChain = {

@@ -78,7 +78,7 @@ export const chains: readonly ChainTerms[] = [
 ];
 
 /** The settlement tokens of all chains at the start, in dollars. */
-export const inventoryUsd = 50_000;
+const inventoryUsd = 50_000;
 export const targetUsdc = (BigInt(inventoryUsd) * 1_000_000n) / BigInt(chains.length);
 export const netFeeCentibps = 1_250;
 

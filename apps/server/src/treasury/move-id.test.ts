@@ -11,7 +11,9 @@ const key: MoveKey = {
 };
 
 test("the id of a move follows from its key and number, and from nothing else", () => {
-	expect(moveId(key, 0)).toMatchInlineSnapshot(`"0xe6363e2db6e5db7b6e2a8e8eb37572f7d0faa72b3afecd352bb84c6abb693324"`);
+	expect(moveId(key, 0)).toMatchInlineSnapshot(
+		`"0xe6363e2db6e5db7b6e2a8e8eb37572f7d0faa72b3afecd352bb84c6abb693324"`,
+	);
 	expect(moveId({ ...key, token: key.token.toLowerCase() as typeof key.token }, 0)).toBe(moveId(key, 0));
 });
 

@@ -1,7 +1,7 @@
 import { wordOfAddress } from "@geoswap/protocol";
 import { encodeAbiParameters, type Hex, keccak256 } from "viem";
 
-export type MoveKind = "trade" | "send" | "bridge" | "manual";
+type MoveKind = "trade" | "send" | "bridge" | "manual";
 
 /** What a move is from and to. At most one move of a key is open at a time. */
 export type MoveKey = {

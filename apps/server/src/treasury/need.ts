@@ -94,7 +94,7 @@ function outflowAnHour(
 	for (const row of demand) {
 		const weight = byAge[minute - row.minute];
 		if (weight === undefined) continue;
-		const net = Number(row.outflow - row.inflow);
+		const net = Number(row.outflow) - Number(row.inflow);
 		sum += weight * net;
 		squares += weight * net * net;
 	}
