@@ -106,7 +106,7 @@ export function createTreasurer({
 		const isInBand = ({ settlement: { free, arriving, target } }: TreasuryState["chains"][number]) =>
 			free + arriving >= target / 4n;
 		if (state.chains.every(isInBand)) counts.inBand++;
-		if (now() < readSecond) return;
+		if (isReading()) return;
 		const { moves } = plan(state, policy);
 		counts.planned += moves.length;
 		checkTransit(state, moves);
@@ -214,6 +214,11 @@ export function createTreasurer({
 		if (row) table.update(row, "arrived");
 	}
 
+	/** Rows come back at the end of the last of these seconds. */
+	function isReading(): boolean {
+		return readSecond > 0 && now() <= readSecond;
+	}
+
 	function restore(backupSecond: number): void {
 		const lost = table.rows().filter(({ createdSecond }) => createdSecond > backupSecond);
 		table.replace(table.rows().filter((row) => !lost.includes(row)));
@@ -234,7 +239,7 @@ export function createTreasurer({
 		table,
 		arrived,
 		restore,
-		isReading: () => now() < readSecond,
+		isReading,
 		counts,
 		violations,
 	};

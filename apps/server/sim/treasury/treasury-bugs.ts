@@ -40,7 +40,7 @@ export const treasuryBugs: readonly TreasuryBug[] = [
 		edits: [
 			{
 				file: "apps/server/sim/treasury/treasurer.ts",
-				find: "		if (now() < readSecond) return;\n",
+				find: "		if (isReading()) return;\n",
 				replace: "",
 			},
 		],

@@ -65,9 +65,9 @@ export function createWorldChain({
 	};
 	const put = (event: WorldEventBody) => emit({ chainId: terms.chainId, second: now(), ...event });
 
-	const capLeft = (kind: "trade" | "send" | "bridge", token: Hex, to: Hex | number = "" as Hex) => {
+	const capLeft = (kind: "trade" | "send" | "bridge", token: Hex, to?: Hex | number) => {
 		const perHour = capPerHour(kind, token);
-		const bucket = caps.get(`${kind} ${token} ${to}`);
+		const bucket = caps.get(`${kind} ${token} ${to ?? ""}`);
 		if (!bucket) return perHour;
 		const refilled = bucket.available + (perHour * BigInt(now() - bucket.second)) / 3_600n;
 		return lesser(refilled, perHour);
