@@ -11,13 +11,15 @@ const jobs = 2;
 /** Long enough for a restore, and for a burn that never arrives to be noticed. */
 const bugDays = 2;
 const maxBugSeeds = 5;
-/** A full run tries all bugs, any other run a few that follow from its seed. */
-const sample = 2;
+/** A full run tries all bugs, any other run one that follows from its seed. */
 const first = Number(process.env.GEOSWAP_SEED) % treasuryBugs.length;
-const tried = isFull ? treasuryBugs : [...treasuryBugs, ...treasuryBugs].slice(first, first + sample);
+const tried = isFull ? treasuryBugs : treasuryBugs.slice(first, first + 1);
+/** For 200 weeks on a busy machine. */
+const timeout = 1_800_000;
 
 test.for(flows)(
 	"in weeks of %s flow books and chains agree, and the planner serves most of the volume",
+	{ timeout },
 	async (flow) => {
 		const seeds = isFull ? Array.from({ length: 200 }, (_, i) => i + 1) : [1];
 		const results = await runWorlds(
@@ -33,9 +35,10 @@ test.for(flows)(
 
 test.for(flows)(
 	"in %s flow, moves serve more than plans alone, also where the bridge is seven times slower",
+	{ timeout },
 	async (flow) => {
 		const seeds = isFull ? Array.from({ length: 200 }, (_, i) => i + 1) : [1];
-		const days = isFull ? 7 : 2;
+		const days = isFull ? 7 : 1;
 		const [slow, planned] = await Promise.all(
 			(["slow", "plan"] as const).map((mode) =>
 				runWorlds(
@@ -66,7 +69,9 @@ test("every bug of the treasury's worlds can still be applied to its file", () =
 	}
 });
 
-test("a planted bug is found by the check that it names, and a world without it has no violation", async () => {
+test("a planted bug is found by the check that it names, and a world without it has no violation", {
+	timeout,
+}, async () => {
 	for (const { name, foundBy } of tried) {
 		const found: string[] = [];
 		for (let seed = 1; seed <= maxBugSeeds && !found.includes(foundBy); seed++) {
