@@ -11,7 +11,7 @@ import { readPriceMarks } from "./price-marks.ts";
 const daySeconds = 86_400;
 
 /** Returns the day of a time, as in 2026-11-30, UTC. */
-function dayOf(unixSeconds: number): string {
+export function dayOf(unixSeconds: number): string {
 	return new Date(unixSeconds * 1_000).toISOString().slice(0, 10);
 }
 
@@ -107,7 +107,7 @@ export async function closeDay(
 }
 
 /** Returns the decimals of a chain's native token, in which gas is paid even if the service does not offer it. */
-function nativeDecimals(chainId: number): number {
+export function nativeDecimals(chainId: number): number {
 	return isSolana(chainId) ? 9 : 18;
 }
 
@@ -119,9 +119,10 @@ function amountIn(held: Holdings["held"], token: Hex): Amount {
 	return held.filter((one) => keyOf(one.token) === token).reduce((sum, { amount }) => sum + amount, 0n);
 }
 
+/** What the next day of a chain begins with. */
 type LastDay = { lastPosting: number; lastBlock: number; closings: Map<Hex, Amount> };
 
-async function readLastDay(db: Database, chainId: number): Promise<LastDay | undefined> {
+export async function readLastDay(db: Database, chainId: number): Promise<LastDay | undefined> {
 	const { rows } = await db.query<Row<"book_days", "token" | "closing" | "last_posting" | "last_block">>(
 		`select token, closing, last_posting, last_block from book_days
 		where chain_id = $1 and last_posting = (select max(last_posting) from book_days where chain_id = $1)`,
@@ -136,8 +137,8 @@ async function readLastDay(db: Database, chainId: number): Promise<LastDay | und
 	};
 }
 
-/** Returns the posting of the opening balances. */
-async function readOpening(db: Database, chainId: number): Promise<number> {
+/** Returns the posting of the opening balances; 0 if there is none. */
+export async function readOpening(db: Database, chainId: number): Promise<number> {
 	const { rows } = await db.query<Row<"postings", "id">>("select id from postings where key = $1", [
 		openingKey(chainId),
 	]);
@@ -151,7 +152,7 @@ type Flows = {
 	byAccount: Record<string, string>;
 };
 
-async function readFlows(
+export async function readFlows(
 	db: Database,
 	{ chainId, after, upTo }: { chainId: number; after: number; upTo: number },
 ): Promise<Map<Hex, Flows>> {
@@ -185,7 +186,7 @@ async function readFlows(
 }
 
 /** Returns what a posting has of the desk's own money, by token. */
-async function readOwnOf(db: Database, posting: number): Promise<Map<Hex, Amount>> {
+export async function readOwnOf(db: Database, posting: number): Promise<Map<Hex, Amount>> {
 	const { rows } = await db.query<Row<"entries", "token"> & { amount: string }>(
 		`select token, sum(amount)::text as amount from entries where posting_id = $1 and account = any($2) group by token`,
 		[posting, ownAccounts],
