@@ -7,6 +7,7 @@ import { defineConfigCommands } from "./operate/check/define-config-commands.ts"
 import { defineHealthCommand } from "./operate/health/define-health-command.ts";
 import { defineAccountsCommands, defineKeysCommands } from "./operate/key/define-keys-commands.ts";
 import { definePausesCommands } from "./operate/pause/define-pauses-commands.ts";
+import { defineReportCommand } from "./operate/report/define-report-command.ts";
 import { runProgram } from "./operate/run-program.ts";
 import { defineShadowCommands } from "./operate/shadow/define-shadow-commands.ts";
 import { defineSignersCommands } from "./operate/signers/define-signers-commands.ts";
@@ -24,6 +25,7 @@ Exit codes: 0 done, 1 failed, 2 wrong input: an option, the configuration, an en
 reconcile: 1 if books and chains differ, 3 if that could not be checked.
 pauses list: 1 if a chain is paused. pauses lift: 1 if the chain is not, 3 if the books could not be checked, 4 if an audit found more meanwhile.
 swaps show, swaps explain: 1 if no swap is found.
+report: 1 if the books of a chain are not closed for that day.
 treasury cancel, treasury show: 1 if there is no such move, or if it can no longer be cancelled.
 console operators remove: 1 if there is none of that name.
 signers check: 1 if a key does not sign.
@@ -113,6 +115,7 @@ withConfig(
 defineSwapsCommands(program);
 definePausesCommands(program);
 defineTreasuryCommands(program);
+defineReportCommand(program);
 defineChainCommands(program);
 defineConfigCommands(program);
 defineConsoleCommands(program, {

@@ -127,6 +127,8 @@ function tallyOf({ postings, marks, opening }: World, { twice = false } = {}) {
 	);
 	for (const part of parts) tally.add(part);
 	if (twice) for (const part of parts.slice(0, 1)) tally.add(part);
+	// A result changes nothing.
+	expect(tally.result()).toEqual(tally.result());
 	return { parts, result: tally.result() };
 }
 

@@ -72,6 +72,28 @@ export function createTally(
 	const swaps = new Map<Hex, SwapTally & { names: Set<string> }>();
 	const unpriced = new Map<string, { chainId: number; token: Hex }>();
 
+	const [firsts, lasts] = [new Map<string, bigint>(), new Map<string, bigint>()];
+	for (const { chainId, tokens } of periods) {
+		for (const one of tokens) {
+			const { token, opening, closing, usdOpening, usdClosing, positions36 } = one;
+			const decimals = decimalsOf(chainId, token);
+			if (decimals === undefined || usdOpening === undefined || usdClosing === undefined) {
+				if (opening !== 0n || closing !== 0n) {
+					unpriced.set(`${chainId} ${token}`, { chainId, token });
+				}
+				continue;
+			}
+			const before = value36(opening, { decimals, usdE18: usdOpening });
+			const after = value36(closing, { decimals, usdE18: usdClosing });
+			const key = `${chainId} ${token}`;
+			if (!firsts.has(key)) firsts.set(key, before);
+			lasts.set(key, after);
+			const sums = ofChain(chainId);
+			sums.change36 += after - before;
+			sums.positions36 += positions36 ?? 0n;
+		}
+	}
+
 	return {
 		add({ reason, orderId, chainId, token, name, value36: value }: ValuedPart): void {
 			if (value === undefined) {
@@ -97,27 +119,6 @@ export function createTally(
 
 		result(): Tally {
 			let [opening36, closing36] = [0n, 0n];
-			const [firsts, lasts] = [new Map<string, bigint>(), new Map<string, bigint>()];
-			for (const { chainId, tokens } of periods) {
-				for (const one of tokens) {
-					const { token, opening, closing, usdOpening, usdClosing, positions36 } = one;
-					const decimals = decimalsOf(chainId, token);
-					if (decimals === undefined || usdOpening === undefined || usdClosing === undefined) {
-						if (opening !== 0n || closing !== 0n) {
-							unpriced.set(`${chainId} ${token}`, { chainId, token });
-						}
-						continue;
-					}
-					const before = value36(opening, { decimals, usdE18: usdOpening });
-					const after = value36(closing, { decimals, usdE18: usdClosing });
-					const key = `${chainId} ${token}`;
-					if (!firsts.has(key)) firsts.set(key, before);
-					lasts.set(key, after);
-					const sums = ofChain(chainId);
-					sums.change36 += after - before;
-					sums.positions36 += positions36 ?? 0n;
-				}
-			}
 			for (const value of firsts.values()) opening36 += value;
 			for (const value of lasts.values()) closing36 += value;
 			const byReason = noReasons();

@@ -10,7 +10,7 @@ const statementTimeoutMs = 25_000;
  */
 export async function readAsAuditor<T>(run: (db: Database) => Promise<T>): Promise<T> {
 	const url = readSecret("AUDITOR_DATABASE_URL");
-	const pool = openDatabase({ url, applicationName: "geoswapd swaps", max: 1, statementTimeoutMs });
+	const pool = openDatabase({ url, applicationName: "geoswapd reads", max: 1, statementTimeoutMs });
 	try {
 		return await inTransaction(pool, run, {
 			first: "set transaction isolation level repeatable read, read only",
