@@ -5,6 +5,7 @@ import { bytesToHex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ConsoleScene, createConsoleScene } from "../../test/console/console-scene.ts";
 import { findPageProblems } from "../../test/console/find-page-problems.ts";
+import { closeTestDay, keepTestBooks } from "../../test/console/keep-test-books.ts";
 import { launchChromium } from "../../test/console/launch-chromium.ts";
 import { multiplySwaps } from "../../test/console/multiply-swaps.ts";
 import type { SeededSwap, Story } from "../../test/console/seed-swaps.ts";
@@ -40,6 +41,7 @@ afterAll(async () => {
 /** Writes a day of swaps with more at noon than at night, and some that are in progress now. */
 async function seedDay(): Promise<void> {
 	const random = sequence(3);
+	await keepTestBooks(scene, { untilMs: Date.now() - 2 * 86_400_000 });
 	const endMs = Date.now() - 1_300_000 - copies * 379_000;
 	for (let i = 0; i < batches; i++) {
 		const part = i / batches;
@@ -51,6 +53,7 @@ async function seedDay(): Promise<void> {
 		});
 		swaps.push(...(await scene.seed({ stories, atMs })));
 	}
+	await closeTestDay(scene, { atMs: Date.now() });
 	await multiplySwaps(scene.database.owner, { times: copies });
 	swaps.push(...(await scene.seed({ stories: underWay, atMs: Date.now() - 14_000 })));
 	await scene.moveChains();
@@ -115,6 +118,7 @@ const pathsOf = (): string[] => {
 			"/inventory",
 			"/chains",
 			"/chains/8453/pause",
+			"/profit",
 			"/books",
 			"/keys",
 			"/log",
@@ -214,6 +218,7 @@ test.runIf(isFull)("every search returns within 300 ms among 10,000 swaps", asyn
 		"/swaps?show=refunded",
 		"/inventory",
 		"/chains",
+		"/profit",
 		"/books",
 		"/keys",
 		"/log",
@@ -242,6 +247,7 @@ test.runIf(process.env.GEOSWAP_SCREENSHOTS)("the pages are rendered to pictures 
 		{ name: "swap-under-way", path: `/swaps/${deposited}`, width: 1_280, height: 860 },
 		{ name: "chains", path: "/chains", width: 1_280, height: 860, colorScheme: "dark" as const },
 		{ name: "inventory", path: "/inventory", width: 1_280, height: 700 },
+		{ name: "profit", path: "/profit", width: 1_280, height: 860 },
 		{ name: "books", path: "/books", width: 1_280, height: 860 },
 		{ name: "login", path: "/login", width: 640, height: 420 },
 		{ name: "problems", path: "/", width: 1_280, height: 860, colorScheme: "dark" as const },

@@ -10,6 +10,7 @@ const menu: [MenuEntry, string][] = [
 	["/swaps", "Swaps"],
 	["/inventory", "Inventory"],
 	["/chains", "Chains"],
+	["/profit", "Profit"],
 	["/books", "Books"],
 	["/keys", "Keys"],
 	["/log", "Log"],

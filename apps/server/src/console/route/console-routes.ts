@@ -9,9 +9,11 @@ import { keysPage } from "../page/keys-page.ts";
 import { logPage } from "../page/log-page.ts";
 import { overviewPage } from "../page/overview-page.ts";
 import { errorPage } from "../page/page-frame.ts";
+import { profitPage } from "../page/profit-page.ts";
 import { cacheFor } from "../read/cache-for.ts";
 import { readAccountKeys } from "../read/read-keys.ts";
 import { createOverview } from "../read/read-overview.ts";
+import { createProfitView } from "../read/read-profit-view.ts";
 import { midnightMs, readLedgerSums } from "../read/read-today.ts";
 import { chainRoutes } from "./chain-routes.ts";
 import { type ConsoleAnswer, type ConsoleRoute, type OperatorRequest, page } from "./console-route.ts";
@@ -25,6 +27,7 @@ export function consoleRoutes(parts: ConsoleParts, limits: SessionLimits): Conso
 	const { pool, config, nowMs } = parts;
 	const chainNames = createChainNames(config);
 	const readOverview = createOverview(parts, chainNames);
+	const readProfit = createProfitView(parts, chainNames);
 	const readSums = cacheFor(() => readLedgerSums(pool, { sinceMs: midnightMs(nowMs()) }), {
 		maxAgeMs: 15_000,
 		nowMs,
@@ -40,6 +43,11 @@ export function consoleRoutes(parts: ConsoleParts, limits: SessionLimits): Conso
 			method: "GET",
 			path: "/inventory",
 			handle: async () => page(inventoryPage(await readOverview(), { config, chainNames })),
+		},
+		{
+			method: "GET",
+			path: "/profit",
+			handle: async () => page(profitPage(await readProfit(), { chainNames })),
 		},
 		...chainRoutes(parts, { chainNames, readOverview }),
 		{

@@ -37,7 +37,7 @@ function signed(value36: bigint): string {
 }
 
 /** Returns the name of a range, as in "2026-11-30". */
-export function rangeName(range: Range): string {
+function rangeName(range: Range): string {
 	if (range.kind === "today") return `${range.day}, so far`;
 	const [first, last] = [range.days[0], range.days.at(-1)];
 	return first === last ? `${first}` : `${first} to ${last}`;
