@@ -39,11 +39,11 @@ export type Profit = Tally & { periods: readonly Period[]; profits: SwapProfit[]
 /** Reads the entries of periods, and returns why the value of the desk's own money changed. */
 export async function readProfit(
 	db: Database,
-	{ periods, decimalsOf, size }: { periods: readonly Period[]; decimalsOf: DecimalsOf; size?: number },
+	{ periods, decimalsOf }: { periods: readonly Period[]; decimalsOf: DecimalsOf },
 ): Promise<Profit> {
 	const tally = createTally(periods, { decimalsOf });
 	for (const period of periods) {
-		for await (const parts of readParts(db, period, { decimalsOf, ...(size !== undefined && { size }) })) {
+		for await (const parts of readParts(db, period, { decimalsOf })) {
 			for (const part of parts) tally.add(part);
 		}
 	}

@@ -15,13 +15,17 @@ import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { assetAddress, orderActions } from "../../../test/order/order-actions.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
 import { connectChain } from "../../chain/evm/connect-chain.ts";
+import { createChainNames } from "../../config/chain-names.ts";
 import type { Config } from "../../config/config.ts";
 import { configuredAssets } from "../../config/configured-assets.ts";
 import { advance } from "../../follow/evm/advance.ts";
 import { savePriceMarks } from "../../money/profit/price-marks.ts";
+import { decimalsOfBooks } from "../../money/profit/read-periods.ts";
 import { createLog } from "../../telemetry/log.ts";
 import type { reportToJson } from "./format-report.ts";
+import { readPeriods } from "./read-report.ts";
 import { reportCommand } from "./report-command.ts";
+import { writeCsv } from "./write-csv.ts";
 
 const daySeconds = 86_400;
 
@@ -290,6 +294,23 @@ test("the entries of the CSV add up to closing less opening for each token, and 
 			return amount === "3" && usd === "3.00300000" && reason === "declared" && id?.length === 36;
 		}),
 	).toBe(true);
+});
+
+test("the CSV is the same in pages of two postings", async () => {
+	const { text } = await report({ csv: true });
+	const decimalsOf = decimalsOfBooks(configuredAssets(config));
+	const range = { kind: "closed", days: [day] } as const;
+	const { periods } = await readPeriods(database.pool, { range, decimalsOf });
+	const written: string[] = [];
+	await writeCsv(database.pool, {
+		periods,
+		decimalsOf,
+		chainNames: createChainNames(config),
+		write: async (page) => void written.push(page),
+		size: 2,
+	});
+	expect(written.length).toBeGreaterThan(4);
+	expect(written.join("")).toBe(text);
 });
 
 test("the morning report shows the books, why the value changed, the swaps and the balances", async () => {
