@@ -1,8 +1,8 @@
 import type { Hex } from "viem";
+import type { TreasuryPolicy } from "../../src/config/treasury-terms.ts";
 import { type MoveKey, moveKeyText } from "../../src/treasury/move-id.ts";
 import { plan } from "../../src/treasury/plan.ts";
 import type { PlannedMove } from "../../src/treasury/planned-move.ts";
-import type { TreasuryPolicy } from "../../src/treasury/treasury-policy.ts";
 import type { TreasuryState } from "../../src/treasury/treasury-state.ts";
 import type { SeededRandom } from "../seeded-random.ts";
 import type { SwapService } from "./swap-service.ts";

@@ -57,9 +57,23 @@ const assetTermsSchema = z
 			 * are bought on the chain for each swap, except for settlement tokens and on Solana.
 			 */
 			fromInventory: z.boolean().default(false),
+			/**
+			 * The amount that is kept of an asset that is not the settlement token, in whole tokens. A plan sells what is
+			 * above. By default nothing is kept, and of an asset that is delivered from inventory everything.
+			 */
+			maxHeld: z
+				.string()
+				.regex(/^\d{1,30}(\.\d{1,18})?$/, "must be an amount in whole tokens, as in 1.5")
+				.exactOptional(),
 		}),
 	)
 	.default({});
+
+/**
+ * Value of the settlement token that the operator wants to have on the chain. By default the chains without it have
+ * equal shares of what the others leave.
+ */
+const inventoryTargetUsdSchema = z.number().nonnegative().max(1e12).exactOptional();
 
 const weiSchema = z.string().regex(/^\d{1,30}$/);
 
@@ -96,6 +110,7 @@ export const evmTermsSchema = z.strictObject({
 	unreleasedCapUsd: z.number().positive().default(1_000_000),
 	/** Maximum part of that value with deposits that are not final. A reorg of this chain could cost that much. */
 	unfinalCapUsd: z.number().positive().default(250_000),
+	inventoryTargetUsd: inventoryTargetUsdSchema,
 	assets: assetTermsSchema,
 });
 
@@ -149,6 +164,7 @@ export const solanaTermsSchema = z.strictObject({
 	quoter: quoterSchema.exactOptional(),
 	unreleasedCapUsd: z.number().positive().default(1_000_000),
 	unfinalCapUsd: z.number().positive().default(250_000),
+	inventoryTargetUsd: inventoryTargetUsdSchema,
 	assets: assetTermsSchema,
 });
 

@@ -32,6 +32,7 @@ export function configProblems({
 	attesters,
 	price,
 	feeDiscount,
+	treasury,
 	worker,
 	console: pages,
 	restate,
@@ -73,6 +74,11 @@ export function configProblems({
 	}
 	if (pages?.publicUrl !== undefined) problems.push(...consoleProblems(pages.publicUrl));
 	if (feeDiscount) problems.push(...discountProblems(feeDiscount, { chains: all }));
+	if (treasury.policy.refillRelayerHours <= treasury.policy.minRelayerHours) {
+		problems.push(
+			"treasury.policy.refillRelayerHours: must be above minRelayerHours, or each refill is due for the next at once",
+		);
+	}
 	return problems;
 }
 
@@ -247,12 +253,22 @@ function pythProblems(chains: readonly ChainConfig[], { pyth }: Config["price"])
 	});
 }
 
-/** Returns unknown symbols, because the terms of a misspelt one would apply to no asset. */
+/** Returns unknown symbols, because the terms of a misspelt one would apply to no asset, and wrong amounts. */
 function assetTermsProblems(chain: ChainConfig): string[] {
-	const symbols = chain.deployment.assets.map(({ symbol }): string => symbol);
-	return Object.keys(chain.assets)
-		.filter((symbol) => !symbols.includes(symbol))
-		.map((symbol) => `${nameOf(chain)}.assets.${symbol}: the chain's deployment has no such asset`);
+	const { assets, settlementToken } = chain.deployment;
+	return Object.entries(chain.assets).flatMap(([symbol, { maxHeld }]) => {
+		const name = `${nameOf(chain)}.assets.${symbol}`;
+		const asset = [...assets].find((one) => one.symbol === symbol);
+		if (!asset) return `${name}: the chain's deployment has no such asset`;
+		const fraction = maxHeld?.split(".")[1] ?? "";
+		return unmet([
+			fraction.length <= asset.decimals ||
+				`${name}.maxHeld: must have at most ${asset.decimals} decimals, as ${symbol} has`,
+			maxHeld === undefined ||
+				asset.address !== settlementToken ||
+				`${name}.maxHeld: is for assets that are sold; for the settlement token set inventoryTargetUsd`,
+		]);
+	});
 }
 
 /** Returns unknown symbols, because a misspelt symbol would leave its asset at the volatility of its kind. */

@@ -9,6 +9,7 @@ import { atWorkerUrl } from "./at-worker-url.ts";
 import { solanaChain } from "./chain-config.ts";
 import { type ConfigFile, configSchema } from "./config.ts";
 import { readConfig } from "./read-config.ts";
+import { defaultTreasuryPolicy } from "./treasury-terms.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "geoswap-config-"));
 const path = join(folder, "config.json");
@@ -240,6 +241,27 @@ test("terms of an asset that a chain's deployment does not have are refused", ()
 	expect(withTerms("WETH").chains[0]?.assets).toEqual({ WETH: { fromInventory: true } });
 	expect(() => withTerms("WBTC")).toThrow(
 		"chains.31337.assets.WBTC: the chain's deployment has no such asset",
+	);
+});
+
+test("the treasury plans by default, each field of its policy has a default, and what it cannot mean is refused", () => {
+	expect(read().treasury).toEqual({ mode: "plan", policy: defaultTreasuryPolicy });
+	const policy = { maxBridges: 2 };
+	expect(read({ treasury: { mode: "off", policy } }).treasury).toEqual({
+		mode: "off",
+		policy: { ...defaultTreasuryPolicy, maxBridges: 2 },
+	});
+	expect(() => read({ treasury: { mode: "act" as "plan" } })).toThrow("treasury.mode");
+	expect(() => read({ treasury: { policy: { minBenefitPercent: 99 } } })).toThrow("minBenefitPercent");
+	expect(() => read({ treasury: { policy: { refillRelayerHours: 6 } } })).toThrow(
+		"treasury.policy.refillRelayerHours: must be above minRelayerHours",
+	);
+	const keep = (symbol: string, maxHeld: string) =>
+		read({ chains: { 31337: { ...pace, assets: { [symbol]: { maxHeld } } }, 31338: pace } });
+	expect(keep("WETH", "1.5").chains[0]?.assets.WETH?.maxHeld).toBe("1.5");
+	expect(() => keep("WETH", "lots")).toThrow("must be an amount in whole tokens");
+	expect(() => keep("USDC", "5")).toThrow(
+		"chains.31337.assets.USDC.maxHeld: is for assets that are sold; for the settlement token set inventoryTargetUsd",
 	);
 });
 

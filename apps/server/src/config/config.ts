@@ -6,6 +6,7 @@ import * as z from "zod";
 import type { ChainConfig } from "./chain-config.ts";
 import { evmTermsSchema, solanaTermsSchema } from "./chain-terms.ts";
 import { receiptKeysSchema, workerKeysSchema } from "./role-keys.ts";
+import { treasurySchema } from "./treasury-terms.ts";
 
 const portSchema = z.int().min(0).max(65_535);
 /** A web origin, as a browser sends it. */
@@ -297,6 +298,7 @@ export const configSchema = z.strictObject({
 	feeDiscount: feeDiscountSchema.exactOptional(),
 	/** Absent if no address is denied. */
 	denyList: denyListSchema.exactOptional(),
+	treasury: treasurySchema.prefault({}),
 	/** How the books are checked against the chains, by one audit process at a time. */
 	audit: auditSchema.prefault({}),
 	telemetry: telemetrySchema.prefault({}),

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { defaultTreasuryPolicy } from "../config/treasury-terms.ts";
 import { needsOf, type SettlementHolding } from "./need.ts";
-import { defaultTreasuryPolicy } from "./treasury-policy.ts";
 
 const usdc = 1_000_000n;
 const minute = 30_000_000;

@@ -1,4 +1,5 @@
 import { greater, rescaleDown, type UsdE18 } from "@geoswap/protocol";
+import type { TreasuryPolicy } from "../config/treasury-terms.ts";
 import { interpolateBest } from "../desk/price/interpolate.ts";
 import { amountWorthDown, usdValueDown } from "../desk/price/usd-value.ts";
 import { formatUsd } from "../desk/sealed-quote.ts";
@@ -14,7 +15,6 @@ import {
 	smallest,
 } from "./plan-draft.ts";
 import { describeAmount } from "./planned-move.ts";
-import type { TreasuryPolicy } from "./treasury-policy.ts";
 import type { AssetState } from "./treasury-state.ts";
 
 const hoursPerYear = 8_766;

@@ -1,11 +1,11 @@
 import { rescaleDown } from "@geoswap/protocol";
+import { defaultTreasuryPolicy, type TreasuryPolicy } from "../config/treasury-terms.ts";
 import { type Need, needsOf } from "./need.ts";
 import { planBridges } from "./plan-bridges.ts";
 import type { ChainDraft, PlanDraft } from "./plan-draft.ts";
 import { planRefills } from "./plan-refills.ts";
 import { planSales } from "./plan-sales.ts";
 import { createMoveList, type PlannedMove } from "./planned-move.ts";
-import { defaultTreasuryPolicy, type TreasuryPolicy } from "./treasury-policy.ts";
 import type { TreasuryState } from "./treasury-state.ts";
 
 export type TreasuryPlan = {
