@@ -436,6 +436,10 @@ type Tables = {
 		due_at: Date | null;
 		updated_at: Date;
 	};
+	treasury_plans: {
+		at: Date;
+		plan: unknown;
+	};
 	unknown_orders: {
 		order_id: Buffer;
 		chain_id: number;

@@ -1,4 +1,5 @@
 import { type Amount, greater, rescaleDown, type UsdE18 } from "@geoswap/protocol";
+import type { TreasuryPolicy } from "../config/treasury-terms.ts";
 import { formatUsd } from "../desk/sealed-quote.ts";
 import type { MoveKey } from "./move-id.ts";
 import {
@@ -122,12 +123,10 @@ function candidate(
 		isFast,
 	}: { route: RouteState; from: ChainDraft; to: ChainDraft; amount: Amount; isFast: boolean },
 ): Candidate {
-	const { standard, fast = standard, name, gasE18 } = route;
+	const { standard, fast = standard, name } = route;
 	const speed = isFast ? fast : standard;
 	const fee = feeOf(amount, speed);
 	const amountE18 = settlementE18(amount, from.chain);
-	const waitE18 =
-		(amountE18 * BigInt(policy.capitalPercentPerYear) * BigInt(speed.seconds)) / (100n * secondsPerYear);
 	return {
 		from,
 		to,
@@ -138,13 +137,32 @@ function candidate(
 			...keyOf(route, { from, to }),
 			amount,
 			toToken: to.chain.settlement.token,
-			costE18: gasE18 + settlementE18(fee, from.chain) + waitE18,
+			costE18: routeCostE18(route, {
+				speed,
+				valueE18: amountE18,
+				feeE18: settlementE18(fee, from.chain),
+				policy,
+			}),
 			route: { name, isFast, seconds: speed.seconds, fee },
 		},
 	};
 }
 
-function feeOf(amount: Amount, { feeCentibps }: RouteSpeed): Amount {
+/** Returns what a move costs by a route: gas, its fee, and what the capital would earn while it is on its way. */
+export function routeCostE18(
+	{ gasE18 }: Pick<RouteState, "gasE18">,
+	{
+		speed,
+		valueE18,
+		feeE18 = feeOf(valueE18, speed),
+		policy,
+	}: { speed: RouteSpeed; valueE18: UsdE18; feeE18?: UsdE18; policy: TreasuryPolicy },
+): UsdE18 {
+	const yearly = valueE18 * BigInt(policy.capitalPercentPerYear);
+	return gasE18 + feeE18 + (yearly * BigInt(speed.seconds)) / (100n * secondsPerYear);
+}
+
+function feeOf(amount: bigint, { feeCentibps }: RouteSpeed): bigint {
 	return (amount * BigInt(feeCentibps) + 999_999n) / 1_000_000n;
 }
 
@@ -165,6 +183,7 @@ function whyNot(
 	{ to, transitLeftE18 }: { to: ChainDraft; transitLeftE18: UsdE18 },
 ): string {
 	const routes = draft.state.routes.filter(({ toChainId }) => toChainId === to.chain.chainId);
+	if (routes.length === 0) return "no route leads to it";
 	const closed = routes.find(({ status }) => status !== "open");
 	if (transitLeftE18 <= 0n) return "as much as allowed is between chains";
 	if (draft.list.moves.filter(({ route }) => route).length >= draft.policy.maxBridges) {

@@ -167,6 +167,7 @@ export const grants: Record<string, Record<RoleName, string>> = {
 		auditor: "select",
 		console: "select",
 	},
+	treasury_plans: { api: "", worker: "select, insert, delete", auditor: "select", console: "select" },
 
 	// An operator lifts a pause, as the owner. The auditor may only add to the breaches for which a chain is paused.
 	pauses: {

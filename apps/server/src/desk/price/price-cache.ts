@@ -1,7 +1,7 @@
 import type { Amount, ChainDeployment, Milliseconds, SolanaDeployment, Wei } from "@geoswap/protocol";
 import type { Address } from "viem";
 import type { TransactionShape } from "../../chain/evm/fee/fee-model.ts";
-import type { BlockPrices } from "../../chain/evm/read/read-block-prices.ts";
+import type { AssetPrices, BlockPrices } from "../../chain/evm/read/read-block-prices.ts";
 import { createFeedPricing, type SpreadBps } from "./feed-pricing.ts";
 import { createLadderPricing, type LadderPricing } from "./ladder-pricing.ts";
 import type { PriceStop } from "./price-stop.ts";
@@ -39,6 +39,8 @@ export type PriceCache = {
 	buy: (
 		id: AssetId & { budget: Amount; inFlight?: Amount },
 	) => { output: Amount; fees: number[] } | undefined;
+	/** Returns the ladders of the asset's pools in the newest block. Undefined if there is none, and on Solana. */
+	ladders: (id: AssetId) => Pick<AssetPrices, "buy" | "sell"> | undefined;
 	/** Returns the asset at its feed's price. Requires that the feed is live. */
 	reference: (id: AssetId) => PricedToken;
 	/** Returns when the asset's feed was last updated; undefined before the first price. */
@@ -106,6 +108,7 @@ export function createPriceCache({
 			pricings.get(chainId)?.referencesApartBps(asset, options),
 		sell: ({ chainId, inFlight = 0n, ...sale }) => pricingOf(chainId).sell({ ...sale, inFlight }),
 		buy: ({ chainId, inFlight = 0n, ...purchase }) => pricingOf(chainId).buy({ ...purchase, inFlight }),
+		ladders: ({ chainId, asset }) => byLadders.get(chainId)?.newest()?.assets.get(asset),
 		reference: ({ chainId, asset }) => pricingOf(chainId).reference(asset),
 		feedUpdatedAtUnixSeconds: ({ chainId, asset }) => pricings.get(chainId)?.feedUpdatedAtUnixSeconds(asset),
 		transactionCost: (chainId, transaction) => laddersOf(chainId).transactionCost(transaction),
