@@ -12,6 +12,7 @@ import { type AttesterClient, pollHeartbeats } from "../round/attestation/attest
 import { pruneEvents, publishEvents } from "../swap/event/publish-events.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { FollowerMetrics } from "../telemetry/worker-metrics.ts";
+import { runTreasury, type TreasuryDeps } from "../treasury/run-treasury.ts";
 import type { Deliverer } from "../webhook/create-deliverer.ts";
 import { queueDeliveries } from "../webhook/webhooks.ts";
 import type { WorkerChain } from "./connect-worker-chains.ts";
@@ -27,6 +28,8 @@ const heartbeatsPerLife = 5;
 /** Maximum interval between polls, so that attesters that are back are noticed soon. */
 const heartbeatEveryMs = 15_000;
 const registeredEveryMs = 5_000;
+/** Milliseconds within which another worker takes over from one that made plans. */
+const plansTakeOverMs = 15_000;
 /** Milliseconds within which another worker takes over from one that published events. */
 const eventsTakeOverMs = 5_000;
 
@@ -37,6 +40,8 @@ export function runWorkerLoops({
 	pool,
 	worker: { engine, tick, rebuild },
 	wantPrices,
+	priceCache,
+	readTreasury,
 	referencePrices,
 	attesters,
 	webhooks,
@@ -52,6 +57,9 @@ export function runWorkerLoops({
 	worker: Pick<WorkerHandlers, "engine" | "tick" | "rebuild">;
 	/** Requests prices of these chains. */
 	wantPrices: (chainIds: readonly number[]) => Promise<void>;
+	priceCache: TreasuryDeps["priceCache"];
+	/** Reads caps and relayers of an EVM chain. */
+	readTreasury: TreasuryDeps["readChain"];
 	/** Returns the reference price of each asset that has a live one. */
 	referencePrices: () => PricedAsset[];
 	attesters: readonly AttesterClient[];
@@ -120,6 +128,19 @@ export function runWorkerLoops({
 		),
 		every(eventsTakeOverMs, "publishing events", () =>
 			keepEvents({ config, pool, webhooks, wait, nowMs, signal }),
+		),
+		every(plansTakeOverMs, "planning moves of the inventory", () =>
+			runTreasury({
+				config,
+				pool,
+				priceCache,
+				wantPrices,
+				readChain: readTreasury,
+				wait,
+				nowMs,
+				signal,
+				log,
+			}),
 		),
 		every(partitionsEveryMs, "creating partitions", () => ensurePartitions(pool, { nowMs: nowMs() })),
 	];

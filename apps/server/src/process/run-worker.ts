@@ -2,6 +2,8 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { warnOfPlainKeys } from "@geoswap/keys/warn-of-plain-keys";
 import type { Milliseconds } from "@geoswap/protocol";
 import { swapAnswer } from "../api/status/swap-answer.ts";
+import type { EvmChain } from "../chain/evm/connect-chain.ts";
+import { readTreasury, type TreasuryReading } from "../chain/evm/read/read-treasury.ts";
 import { atWorkerUrl } from "../config/at-worker-url.ts";
 import type { Config } from "../config/config.ts";
 import { configuredAssets } from "../config/configured-assets.ts";
@@ -86,9 +88,9 @@ export async function runWorker(configPath: string, { url }: { url?: string } = 
 	});
 	warnOfPlainKeys(signers, { signal, log });
 
-	// Each follower of a chain keeps a connection for as long as it follows, and so does the loop that publishes
-	// events.
-	const max = workConnections + chains.length + 1;
+	// Each follower of a chain keeps a connection for as long as it follows, and so do the loops that publish events and
+	// plan moves.
+	const max = workConnections + chains.length + 2;
 	const onRefusal = meter && countRefusals(meter);
 	const pool = openDatabase({ url: databaseUrl, applicationName: "geoswapd worker", max, onRefusal });
 	const watching = meter && openDatabase({ url: databaseUrl, ...watchingDatabase });
@@ -144,6 +146,8 @@ export async function runWorker(configPath: string, { url }: { url?: string } = 
 		pool,
 		worker,
 		wantPrices: want,
+		priceCache,
+		readTreasury: (chainId) => readTreasuryOf(chainId, { chains, evm }),
 		referencePrices: () => referencePrices(config, { priceCache, nowMs: nowMs() }),
 		attesters,
 		webhooks: webhooks?.deliverer,
@@ -249,6 +253,17 @@ function workerMetrics(meter: Meter, { chains }: Pick<Config, "chains">) {
 		followers: followerMetrics(meter, { chainIds }),
 		ticks: tickMetrics(meter),
 	};
+}
+
+/** Reads the vault's caps and the relayers' gas on an EVM chain. */
+function readTreasuryOf(
+	chainId: number,
+	{ chains, evm }: { chains: readonly WorkerChain[]; evm: readonly EvmChain[] },
+): Promise<TreasuryReading> {
+	const chain = evm.find((one) => one.chainId === chainId);
+	if (!chain) throw new RangeError(`chain ${chainId} is not a connected EVM chain`);
+	const relayers = chains.find((one) => one.chainId === chainId)?.relayers ?? [];
+	return readTreasury(chain, { relayers });
 }
 
 /** Returns the price of each asset whose feed is live. */

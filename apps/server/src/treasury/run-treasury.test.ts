@@ -1,0 +1,335 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { addCctp, startTestChains, type TestChains } from "@geoswap/devnet";
+import { pino } from "pino";
+import { type Address, getAddress, hexToBytes } from "viem";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { readTestPrices, testConfig, testPriceCache } from "../../test/desk/test-prices.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
+import { connectChain } from "../chain/evm/connect-chain.ts";
+import { readInventory } from "../chain/evm/read/read-balances.ts";
+import type { BlockPrices } from "../chain/evm/read/read-block-prices.ts";
+import { readTreasury } from "../chain/evm/read/read-treasury.ts";
+import type { Config } from "../config/config.ts";
+import { createDesk } from "../desk/create-desk.ts";
+import type { PriceCache } from "../desk/price/price-cache.ts";
+import { saveInventory } from "../money/inventory/inventory-balance.ts";
+import { keepFreeInventory } from "../money/inventory/keep-free-inventory.ts";
+import { declareFlow } from "../money/move/declared-flows.ts";
+import { pauseChain } from "../swap/pause/pauses.ts";
+import { planOnce, runTreasury, type TreasuryDeps } from "./run-treasury.ts";
+import { readNewestPlan, type StoredPlan } from "./stored-plan.ts";
+
+const usdc = 1_000_000n;
+const treasurer: Address = getAddress(`0x${"77".repeat(20)}`);
+const relayer: Address = getAddress(`0x${"78".repeat(20)}`);
+const log = pino({ level: "silent" });
+
+let chains: TestChains;
+let database: TestDatabase;
+let config: Config;
+let prices: BlockPrices[];
+let priceCache: PriceCache;
+let nowMs: number;
+let readChain: TreasuryDeps["readChain"];
+/** Chains whose node does not answer. */
+const silent = new Set<number>();
+
+beforeAll(async () => {
+	[chains, database] = await Promise.all([startTestChains(), createTestDatabase()]);
+	const all = [chains.origin, chains.destination];
+	const added = await addCctp(all, { treasurer, capPerHour: 50_000n * usdc });
+	const plain = testConfig(chains);
+	config = {
+		...plain,
+		chains: plain.chains.map((chain) => {
+			const cctp = added.find((one) => one.chain.chainId === chain.chainId);
+			if (chain.kind === "solana" || !cctp) throw new Error("the test has two EVM chains");
+			const { domain, tokenMessenger, messageTransmitter, routes } = cctp;
+			return {
+				...chain,
+				inventoryTargetUsd: 20_000,
+				deployment: {
+					...chain.deployment,
+					cctp: { domain, tokenMessenger, messageTransmitter, routes: Object.fromEntries(routes) },
+				},
+			};
+		}),
+	};
+	const connected = config.chains.map((chain, i) => {
+		const rpcUrl = all[i]?.rpcUrl;
+		if (chain.kind === "solana" || !rpcUrl) throw new Error("the test has two EVM chains");
+		return connectChain({ chainId: chain.chainId, rpcUrl, deployment: chain.deployment });
+	});
+	prices = await Promise.all(all.map((chain) => readTestPrices(chain)));
+	nowMs = Math.max(...prices.map(({ timestampUnixSeconds }) => timestampUnixSeconds)) * 1_000;
+	priceCache = testPriceCache(config, prices, { nowMs });
+	for (const chain of connected) {
+		const blockNumber = Number(await chain.client.getBlockNumber());
+		const inventory = await readInventory(chain, { blockNumber });
+		await saveInventory(database.pool, { chainId: chain.chainId, blockNumber, inventory });
+	}
+	readChain = async (chainId) => {
+		const chain = connected.find((one) => one.chainId === chainId);
+		if (!chain || silent.has(chainId)) throw new Error("the node does not answer");
+		return readTreasury(chain, { relayers: [relayer] });
+	};
+});
+afterAll(async () => {
+	await chains?.stop();
+	await database?.drop();
+});
+beforeEach(async () => {
+	silent.clear();
+	await database.owner.query(
+		"truncate treasury_plans, treasury_moves, demand, lane_transactions, chain_heads",
+	);
+	for (const { chainId } of config.chains) {
+		await database.owner.query(
+			`insert into chain_heads (chain_id, number, hash, timestamp, base_fee, finalized_number, finalized_timestamp,
+				booked_number, updated_at)
+			values ($1, 1, '', 1, 1, 1, 1, 1, now())`,
+			[chainId],
+		);
+		await hold(chainId, 20_000n * usdc);
+	}
+});
+
+const [originId, destinationId] = [31_337, 31_338];
+
+function settlementOf(chainId: number): Address {
+	const chain = [chains.origin, chains.destination].find((one) => one.chainId === chainId);
+	if (!chain) throw new Error(`no chain ${chainId}`);
+	return chain.deployment.settlementToken;
+}
+
+async function hold(chainId: number, balance: bigint): Promise<void> {
+	await database.owner.query(
+		"update inventory set balance = $3, outflow_available = $3, reserved = 0 where chain_id = $1 and token = $2",
+		[chainId, hexToBytes(settlementOf(chainId)), balance],
+	);
+}
+
+async function request(chainId: number, outflow: bigint): Promise<void> {
+	await database.owner.query(
+		"insert into demand (chain_id, token, minute, outflow) values ($1, $2, to_timestamp($3), $4)",
+		[chainId, hexToBytes(settlementOf(chainId)), nowMs / 1_000 - 60, outflow],
+	);
+}
+
+function makePlan(change: Partial<Config> = {}): Promise<StoredPlan> {
+	const { pool } = database;
+	return planOnce({ pool, config: { ...config, ...change }, priceCache, readChain, nowMs: () => nowMs, log });
+}
+
+const settlementIn = (plan: StoredPlan, chainId: number) =>
+	plan.chains.find((chain) => chain.chainId === chainId)?.tokens[0];
+
+test("what real chains and rows show becomes a stored plan that fills the empty vault, and quotes to it cost more", async () => {
+	await hold(destinationId, 500n * usdc);
+	const made = await makePlan();
+	const bridge = made.moves.find(({ kind }) => kind === "bridge");
+	// A chain needs a quarter of its target at least.
+	expect(bridge).toMatchObject({
+		chainId: originId,
+		toChainId: destinationId,
+		amount: String(4_500n * usdc),
+	});
+	expect(bridge?.reason).toMatch(/needs 5,000 USDC and has 500 USDC, while .* can spare 15,000 USDC/);
+	expect(made.chains.map(({ status }) => status)).toEqual(["open", "open"]);
+	expect(settlementIn(made, destinationId)).toMatchObject({
+		held: String(500n * usdc),
+		free: String(500n * usdc),
+		needed: String(5_000n * usdc),
+		target: String(20_000n * usdc),
+		arriving: "0",
+	});
+	expect(settlementIn(made, destinationId)?.moveCostBps).toBeGreaterThan(0);
+	const stored = await readNewestPlan(database.pools.console);
+	expect(stored).toEqual({ at: new Date(nowMs), plan: made });
+
+	const inventory = await keepFreeInventory({ db: database.pools.api, everyMs: 2 ** 30, nowMs: () => nowMs });
+	const quoteTo = (destinationChain: number, reading?: typeof inventory) =>
+		createDesk({
+			config,
+			priceCache,
+			...(reading && { inventory: reading }),
+			nowMs: () => nowMs,
+			random: randomBytes,
+		}).quote(
+			{
+				originChain: originId + destinationId - destinationChain,
+				destinationChain,
+				inputToken: settlementOf(originId + destinationId - destinationChain),
+				outputToken: settlementOf(destinationChain),
+				amount: 50n * usdc,
+				walletAddress: relayer,
+				recipient: undefined,
+				slippageBps: undefined,
+			},
+			{ accountId: randomUUID() },
+		);
+	expect(quoteTo(destinationId, inventory).skewCentibps).toBeGreaterThan(0);
+	expect(quoteTo(originId, inventory).skewCentibps).toBeLessThan(0);
+	expect(quoteTo(destinationId).skewCentibps).toBe(0);
+	await inventory.close();
+});
+
+test("demand raises a need, and reservations, queued moves and declared withdrawals lower what is free", async () => {
+	await request(destinationId, 400_000n * usdc);
+	await database.owner.query("update inventory set reserved = $2 where chain_id = $1 and balance > $2", [
+		originId,
+		1_000n * usdc,
+	]);
+	const { vault } = chains.origin.deployment.contracts;
+	const flow = {
+		chainId: originId,
+		token: settlementOf(originId),
+		holder: vault,
+		by: "ada",
+		reason: "a test",
+	};
+	await declareFlow(database.owner, { ...flow, kind: "withdrawal", amount: 2_000n * usdc, to: relayer });
+	await declareFlow(database.owner, { ...flow, kind: "deposit", amount: 700n * usdc });
+	const made = await makePlan();
+	expect(settlementIn(made, originId)).toMatchObject({
+		held: String(20_000n * usdc),
+		free: String(17_000n * usdc),
+		arriving: String(700n * usdc),
+	});
+	expect(BigInt(settlementIn(made, destinationId)?.needed ?? 0)).toBeGreaterThan(5_000n * usdc);
+});
+
+test("an open bridge counts as arriving until it is late, and closes its route once it is", async () => {
+	await hold(destinationId, 500n * usdc);
+	const insert = (dueAtMs: number) =>
+		database.owner.query(
+			`insert into treasury_moves (id, kind, chain_id, token, amount, holder, address, to_chain_id, to_token, min_received,
+				move_id, nth, reason, made_by, state, due_at)
+			values ($1, 'bridge', $2, $3, $4, $5, $6, $7, $3, $4, $8, 0, 'a test', 'test', 'sent', to_timestamp($9))`,
+			[
+				randomUUID(),
+				originId,
+				hexToBytes(settlementOf(originId)),
+				1_000n * usdc,
+				hexToBytes(chains.origin.deployment.contracts.vault),
+				hexToBytes(relayer),
+				destinationId,
+				randomBytes(32),
+				dueAtMs / 1_000,
+			],
+		);
+	await insert(nowMs + 60_000);
+	const onTime = await makePlan();
+	expect(settlementIn(onTime, destinationId)?.arriving).toBe(String(1_000n * usdc));
+	expect(onTime.moves.filter(({ kind }) => kind === "bridge")).toEqual([]);
+	expect(onTime.reasons.join()).toContain("every route to it has an open move");
+
+	await database.owner.query("truncate treasury_moves");
+	await insert(nowMs - 60_000);
+	const late = await makePlan();
+	expect(settlementIn(late, destinationId)?.arriving).toBe("0");
+	expect(late.reasons.join()).toContain("is stuck");
+});
+
+test("a chain that is paused, not followed, or whose node is silent is neither emptied nor filled, and is named", async () => {
+	await hold(destinationId, 500n * usdc);
+	silent.add(originId);
+	const unread = await makePlan();
+	expect(unread.moves).toEqual([]);
+	expect(unread.reasons[0]).toMatch(/is unreadable/);
+	silent.clear();
+
+	await database.owner.query(
+		"update chain_heads set updated_at = now() - interval '10 minutes' where chain_id = $1",
+		[originId],
+	);
+	expect((await makePlan()).reasons[0]).toMatch(/is unreadable/);
+	await database.owner.query("update chain_heads set updated_at = now()");
+
+	await pauseChain(database.owner, { chainId: destinationId, cause: "operator", reason: "a test", nowMs });
+	const paused = await makePlan();
+	expect(paused.moves.filter(({ kind }) => kind === "bridge")).toEqual([]);
+	expect(paused.reasons[0]).toMatch(/is paused/);
+	await database.owner.query(
+		"update pauses set lifted_at = now(), lifted_by = 'ada', lifted_reason = 'over' where lifted_at is null",
+	);
+});
+
+test("a relayer that spends its gas is refilled for what it spends at the 95th percentile of its hours", async () => {
+	const spend = (hoursAgo: number, wei: bigint) =>
+		database.owner.query(
+			`insert into lane_transactions (chain_id, relayer, nonce, attempt, hash, raw, kind, jobs, max_fee_per_gas, state,
+				sent_at_block, gas_cost, created_at)
+			values ($1, $2, $3, 0, $4, '', 'jobs', '[]', 1, 'final', 1, $5, to_timestamp($6))`,
+			[originId, hexToBytes(relayer), hoursAgo, randomBytes(32), wei, nowMs / 1_000 - 3_600 * hoursAgo - 1],
+		);
+	// The dearest hour of twenty is above the percentile.
+	await spend(0, 9n * 10n ** 18n);
+	for (let hour = 1; hour <= 19; hour++) await spend(hour, 10n ** 15n);
+	const { reasons, moves } = await makePlan();
+	const said = [...reasons, ...moves.map(({ reason }) => reason)].find((text) => text.includes(relayer));
+	expect(said).toContain("has 0 ETH and spends 0.001 ETH an hour");
+});
+
+test("the plans of about a day are kept", async () => {
+	await database.owner.query(
+		`insert into treasury_plans select to_timestamp($1) - n * interval '5 minutes', '{}' from generate_series(1, 300) n`,
+		[nowMs / 1_000],
+	);
+	await makePlan();
+	const { rows } = await database.owner.query("select count(*) as count, max(at) as at from treasury_plans");
+	expect(rows).toEqual([{ count: 288, at: new Date(nowMs) }]);
+});
+
+test("a worker plans at once and after each wait, beside another one that does not, and mode off removes the needs", async () => {
+	const stop = new AbortController();
+	const waits: number[] = [];
+	const run = (mode: "off" | "plan", onWait: () => void) =>
+		runTreasury({
+			pool: database.pool,
+			config: { ...config, treasury: { ...config.treasury, mode } },
+			priceCache,
+			wantPrices: async () => {},
+			readChain,
+			wait: async (ms) => {
+				waits.push(ms);
+				onWait();
+				await new Promise((resolve) => setImmediate(resolve));
+			},
+			nowMs: () => nowMs++,
+			signal: stop.signal,
+			log,
+		});
+	const needs = async () => {
+		const { rows } = await database.owner.query("select from inventory where needed is not null");
+		return rows.length;
+	};
+	let other: Promise<void> | undefined;
+	await run("plan", () => {
+		// A second worker returns at once, because this one leads.
+		other ??= run("plan", () => {
+			throw new Error("the second worker planned");
+		});
+		if (waits.length === 3) stop.abort();
+	});
+	await other;
+	expect(waits).toEqual([300_000, 300_000, 300_000]);
+	expect((await database.owner.query("select from treasury_plans")).rowCount).toBe(3);
+	expect(await needs()).toBe(2);
+
+	const off = new AbortController();
+	await runTreasury({
+		pool: database.pool,
+		config: { ...config, treasury: { ...config.treasury, mode: "off" } },
+		priceCache,
+		wantPrices: async () => {
+			throw new Error("prices were requested");
+		},
+		readChain,
+		wait: async () => off.abort(),
+		nowMs: () => nowMs,
+		signal: off.signal,
+		log,
+	});
+	expect(await needs()).toBe(0);
+});

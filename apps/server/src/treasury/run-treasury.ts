@@ -1,0 +1,85 @@
+import type { Milliseconds } from "@geoswap/protocol";
+import type { TreasuryReading } from "../chain/evm/read/read-treasury.ts";
+import type { Config } from "../config/config.ts";
+import type { DatabasePool } from "../database/database.ts";
+import { holdLeadership, type UntilBeat } from "../database/leadership.ts";
+import type { PriceCache } from "../desk/price/price-cache.ts";
+import type { Log } from "../telemetry/log.ts";
+import { plan } from "./plan.ts";
+import { readTreasuryState } from "./read-treasury-state.ts";
+import { clearNeeds, type StoredPlan, savePlan, toStoredPlan } from "./stored-plan.ts";
+
+const planEveryMs = 300_000;
+/** How long the first plan waits for the prices of all chains, which a process that just started does not have. */
+const pricesWithinMs = 30_000;
+const lookEveryMs = 1_000;
+
+export type TreasuryDeps = {
+	pool: DatabasePool;
+	config: Pick<Config, "chains" | "price" | "treasury">;
+	priceCache: PriceCache;
+	/** Requests prices of these chains. */
+	wantPrices: (chainIds: readonly number[]) => Promise<void>;
+	/** Reads caps and relayers of an EVM chain. */
+	readChain: (chainId: number) => Promise<TreasuryReading>;
+	nowMs: () => Milliseconds;
+	log: Log;
+};
+
+/**
+ * Plans the moves of the inventory every five minutes, in one worker at a time, until the signal aborts. Returns if
+ * another worker does it. Nothing is moved. With the mode `off` it only removes what an earlier plan wrote.
+ */
+export async function runTreasury({
+	wait,
+	untilBeat,
+	signal,
+	...deps
+}: TreasuryDeps & {
+	wait: (ms: Milliseconds) => Promise<void>;
+	untilBeat?: UntilBeat;
+	signal: AbortSignal;
+}): Promise<void> {
+	const { config, priceCache, wantPrices, nowMs, pool } = deps;
+	const chainIds = config.chains.map(({ chainId }) => chainId);
+	const isStopped = (isHeld: () => boolean) => signal.aborted || !isHeld();
+	await holdLeadership(pool, { name: "treasury", ...(untilBeat && { untilBeat }) }, async (isHeld) => {
+		if (config.treasury.mode === "off") {
+			await clearNeeds(pool);
+			while (!isStopped(isHeld)) await wait(planEveryMs);
+			return;
+		}
+		const untilMs = nowMs() + pricesWithinMs;
+		const isReady = () => chainIds.every((chainId) => priceCache.isReady(chainId, { nowMs: nowMs() }));
+		while (!isStopped(isHeld) && !isReady() && nowMs() < untilMs) {
+			await wantPrices(chainIds);
+			await wait(lookEveryMs);
+		}
+		while (!isStopped(isHeld)) {
+			await wantPrices(chainIds);
+			await planOnce(deps);
+			await wait(planEveryMs);
+		}
+	});
+}
+
+/** Makes one plan of what can be read now, and stores it. */
+export async function planOnce({
+	pool,
+	config,
+	priceCache,
+	readChain,
+	nowMs,
+	log,
+}: Omit<TreasuryDeps, "wantPrices">): Promise<StoredPlan> {
+	const { policy } = config.treasury;
+	const atMs = nowMs();
+	const { state, held } = await readTreasuryState({ pool, config, priceCache, readChain, nowMs: atMs });
+	const stored = toStoredPlan(plan(state, policy), { state, held, policy });
+	await savePlan(pool, { plan: stored, nowMs: atMs });
+	log.info(
+		{ moves: stored.moves.length, reasons: stored.reasons.length },
+		"the treasury's moves are planned",
+	);
+	return stored;
+}
