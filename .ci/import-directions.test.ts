@@ -77,7 +77,7 @@ const roomsOf: Record<string, string[]> = {
 		"api attester audit chain config console database deny desk durable follow job lane money operate preflight round signer swap telemetry treasury watch webhook",
 	),
 	operate: words(
-		"api attester audit chain config database deny desk durable job money preflight round signer swap telemetry watch",
+		"api attester audit chain config database deny desk durable job money preflight round signer swap telemetry treasury watch",
 	),
 	console: words("api config database operate swap telemetry watch"),
 	watch: words("api audit config database desk swap telemetry"),

@@ -26,6 +26,7 @@ reconcile: 1 if books and chains differ, 3 if that could not be checked.
 pauses list: 1 if a chain is paused. pauses lift: 1 if the chain is not, 3 if the books could not be checked, 4 if an audit found more meanwhile.
 swaps show, swaps explain: 1 if no swap is found.
 report: 1 if the books of a chain are not closed for that day.
+treasury plan: 1 if there is no recent plan.
 treasury cancel, treasury show: 1 if there is no such move, or if it can no longer be cancelled.
 console operators remove: 1 if there is none of that name.
 signers check: 1 if a key does not sign.

@@ -34,6 +34,13 @@ export function defineTreasuryCommands(program: Command): void {
 			await withdrawCommand(options);
 		});
 	command(
+		"plan",
+		"print what the service would move between the vaults, and why; exits 1 if there is no plan of the last 15 minutes",
+	).action(async (options) => {
+		const { planCommand } = await import("./plan-command.ts");
+		process.exitCode = await planCommand(options);
+	});
+	command(
 		"cancel",
 		"cancel a declaration that has not happened; exits 1 if there is none, or if it is booked",
 	)

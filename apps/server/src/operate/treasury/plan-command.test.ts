@@ -1,0 +1,87 @@
+import { expect, test } from "vitest";
+import type { StoredPlan } from "../../treasury/stored-plan.ts";
+import { describePlan, planProblem } from "./plan-command.ts";
+
+const at = new Date("2026-11-19T10:05:00Z");
+const nowMs = at.getTime() + 130_000;
+const usdc = { token: "0xaa", symbol: "USDC", decimals: 6, maxHeld: null } as const;
+const plan: StoredPlan = {
+	moves: [
+		{
+			moveId: "0x01",
+			kind: "bridge",
+			chainId: 8453,
+			token: "0xaa",
+			toChainId: 42161,
+			toToken: "0xab",
+			address: "0xb1",
+			amount: "4500000000",
+			costUsd: "0.12",
+			reason:
+				"Arbitrum One needs 5,000 USDC and has 500 USDC, while Base can spare 15,000 USDC: 4,500 USDC by CCTP earns about 5.62 USD and costs 0.12 USD.",
+		},
+	],
+	reasons: ["Solana stays short of 2,000 USDC: no route leads to it."],
+	chains: [
+		{
+			chainId: 8453,
+			name: "Base",
+			status: "open",
+			tokens: [
+				{
+					...usdc,
+					held: "20000000000",
+					free: "20000000000",
+					arriving: "0",
+					needed: "5000000000",
+					target: "20000000000",
+					moveCostBps: 1,
+				},
+				{
+					token: "0x00",
+					symbol: "ETH",
+					decimals: 18,
+					held: "1250000000000000000",
+					free: "1250000000000000000",
+					arriving: "0",
+					needed: null,
+					target: null,
+					moveCostBps: null,
+					maxHeld: "1000000000000000000",
+				},
+			],
+		},
+		{
+			chainId: 42161,
+			name: "Arbitrum One",
+			status: "paused",
+			tokens: [
+				{
+					...usdc,
+					held: "700000000",
+					free: "500000000",
+					arriving: "1000000000",
+					needed: "5000000000",
+					target: "20000000000",
+					moveCostBps: null,
+				},
+			],
+		},
+	],
+};
+
+test("a plan is printed with its age, each move as a sentence, what it leaves, and each chain", () => {
+	expect(describePlan({ at, plan }, { nowMs }).join("\n")).toMatchInlineSnapshot();
+	expect(describePlan({ at, plan: { ...plan, moves: [], reasons: [] } }, { nowMs })[2]).toBe(
+		"It would move nothing.",
+	);
+});
+
+test("a missing or old plan is a problem that names what to check", () => {
+	expect(planProblem({ at }, { mode: "plan", nowMs })).toBeUndefined();
+	expect(planProblem({ at }, { mode: "plan", nowMs: at.getTime() + 900_001 })).toMatch(
+		/^the newest plan is 15 min old\. .*check that one runs/,
+	);
+	expect(planProblem(undefined, { mode: "plan", nowMs })).toMatch(/^there is no plan yet\. /);
+	expect(planProblem({ at }, { mode: "off", nowMs })).toMatch(/^treasury\.mode is off/);
+});
