@@ -116,6 +116,7 @@ const pathsOf = (): string[] => {
 			"/swaps",
 			"/swaps?show=stuck",
 			"/inventory",
+			"/treasury",
 			"/chains",
 			"/chains/8453/pause",
 			"/profit",

@@ -9,6 +9,7 @@ const menu: [MenuEntry, string][] = [
 	["/", "Overview"],
 	["/swaps", "Swaps"],
 	["/inventory", "Inventory"],
+	["/treasury", "Treasury"],
 	["/chains", "Chains"],
 	["/profit", "Profit"],
 	["/books", "Books"],

@@ -28,7 +28,16 @@ export type Page = {
 	status?: number;
 };
 
-export type MenuEntry = "/" | "/swaps" | "/inventory" | "/chains" | "/profit" | "/books" | "/keys" | "/log";
+export type MenuEntry =
+	| "/"
+	| "/swaps"
+	| "/inventory"
+	| "/treasury"
+	| "/chains"
+	| "/profit"
+	| "/books"
+	| "/keys"
+	| "/log";
 
 export type ConsoleAnswer =
 	| { kind: "page"; page: Page }

@@ -1,4 +1,5 @@
 import { createChainNames } from "../../config/chain-names.ts";
+import { readTreasuryView } from "../../operate/treasury/plan-command.ts";
 import { findAsset } from "../asset/read-assets.ts";
 import type { ConsoleParts } from "../console-parts.ts";
 import { readConsoleLog } from "../login/console-log.ts";
@@ -10,6 +11,7 @@ import { logPage } from "../page/log-page.ts";
 import { overviewPage } from "../page/overview-page.ts";
 import { errorPage } from "../page/page-frame.ts";
 import { profitPage } from "../page/profit-page.ts";
+import { treasuryPage } from "../page/treasury-page.ts";
 import { cacheFor } from "../read/cache-for.ts";
 import { readAccountKeys } from "../read/read-keys.ts";
 import { createOverview } from "../read/read-overview.ts";
@@ -21,6 +23,7 @@ import { loginRoutes } from "./login-routes.ts";
 import { swapRoutes } from "./swap-routes.ts";
 
 const logSize = 50;
+const flowsShown = 50;
 
 /** Returns every route of the console. */
 export function consoleRoutes(parts: ConsoleParts, limits: SessionLimits): ConsoleRoute[] {
@@ -49,6 +52,7 @@ export function consoleRoutes(parts: ConsoleParts, limits: SessionLimits): Conso
 			path: "/profit",
 			handle: async () => page(profitPage(await readProfit(), { chainNames })),
 		},
+		{ method: "GET", path: "/treasury", handle: async () => page(await showTreasury()) },
 		...chainRoutes(parts, { chainNames, readOverview }),
 		{
 			method: "GET",
@@ -79,6 +83,11 @@ export function consoleRoutes(parts: ConsoleParts, limits: SessionLimits): Conso
 		// For a supervisor. It reports only that the process answers.
 		{ method: "GET", path: "/health", access: "public", handle: async () => ({ kind: "json", body: {} }) },
 	];
+
+	async function showTreasury() {
+		const view = await readTreasuryView(pool, { limit: flowsShown });
+		return treasuryPage(view, { config, chainNames, nowMs: nowMs() });
+	}
 
 	async function showLog({ query }: OperatorRequest): Promise<ConsoleAnswer> {
 		const before = /^[1-9]\d{0,14}$/.test(query.before ?? "") ? Number(query.before) : undefined;
