@@ -1,9 +1,9 @@
-import { lesser, rescaleDown } from "@geoswap/protocol";
+import { lesser, mulDivUp, rescaleDown, type UsdE18 } from "@geoswap/protocol";
 import type { TreasuryPolicy } from "../config/treasury-terms.ts";
 import type { Need } from "./need.ts";
 import { routeCostE18 } from "./plan-bridges.ts";
-import { settlementE18 } from "./plan-draft.ts";
-import type { ChainState, TreasuryState } from "./treasury-state.ts";
+import { earningsE18, settlementE18 } from "./plan-draft.ts";
+import type { ChainState, RouteState, TreasuryState } from "./treasury-state.ts";
 
 const bps = 10_000n;
 
@@ -29,4 +29,16 @@ export function moveCostBps(
 	if (first === undefined) return undefined;
 	const costE18 = others.reduce(lesser, first);
 	return Number(lesser((costE18 * bps + valueE18 - 1n) / valueE18, bps));
+}
+
+/**
+ * Returns the smallest value whose move by a route is worth its cost, rounded up. Undefined if what grows with the value
+ * already costs more than it earns.
+ */
+export function breakEvenE18(route: RouteState, policy: TreasuryPolicy): UsdE18 | undefined {
+	const sampleE18 = 10n ** 30n;
+	const variableE18 = routeCostE18({ gasE18: 0n }, { speed: route.standard, valueE18: sampleE18, policy });
+	const factor = BigInt(policy.minBenefitPercent);
+	const gainE18 = earningsE18(sampleE18, policy) * 100n - variableE18 * factor;
+	return gainE18 > 0n ? mulDivUp(route.gasE18 * factor, sampleE18, gainE18) : undefined;
 }

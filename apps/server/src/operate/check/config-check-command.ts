@@ -20,6 +20,7 @@ import {
 } from "./check-secrets.ts";
 import { checkServices } from "./check-services.ts";
 import { checkSolana } from "./check-solana.ts";
+import { checkTreasury } from "./check-treasury.ts";
 import { check, type Finding, ok, sayWhy } from "./finding.ts";
 
 /** Returns the exit code: 0 if nothing failed, 1 if something did, 2 if the file itself is wrong. */
@@ -96,6 +97,7 @@ async function checkWith(
 		solana && hasChains ? checkSolana(solana) : [],
 		// Only a worker calls attesters.
 		isWorker ? checkAttesters(config) : [],
+		isWorker ? checkTreasury(config) : [],
 	]);
 	return [...keyFindings, ...findings].flat();
 }
