@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import type { TreasuryPolicy } from "../../src/config/treasury-terms.ts";
+import type { TreasuryPolicy } from "../../src/config/treasury-policy.ts";
 import { type MoveKey, moveKeyText } from "../../src/treasury/move-id.ts";
 import { plan } from "../../src/treasury/plan.ts";
 import type { PlannedMove } from "../../src/treasury/planned-move.ts";

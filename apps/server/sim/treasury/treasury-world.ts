@@ -1,4 +1,4 @@
-import { defaultTreasuryPolicy, type TreasuryPolicy } from "../../src/config/treasury-terms.ts";
+import { defaultTreasuryPolicy, type TreasuryPolicy } from "../../src/config/treasury-policy.ts";
 import { seededRandom } from "../seeded-random.ts";
 import { bookedBalance, createBooks, type TokenBook } from "./books.ts";
 import { checkBooks, type Explained, explainValue, nothingYet } from "./check-books.ts";

@@ -9,7 +9,7 @@ import { atWorkerUrl } from "./at-worker-url.ts";
 import { solanaChain } from "./chain-config.ts";
 import { type ConfigFile, configSchema } from "./config.ts";
 import { readConfig } from "./read-config.ts";
-import { defaultTreasuryPolicy } from "./treasury-terms.ts";
+import { defaultTreasuryPolicy } from "./treasury-policy.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "geoswap-config-"));
 const path = join(folder, "config.json");

@@ -6,7 +6,7 @@ import * as z from "zod";
 import type { ChainConfig } from "./chain-config.ts";
 import { evmTermsSchema, solanaTermsSchema } from "./chain-terms.ts";
 import { receiptKeysSchema, workerKeysSchema } from "./role-keys.ts";
-import { treasurySchema } from "./treasury-terms.ts";
+import { treasurySchema } from "./treasury-policy.ts";
 
 const portSchema = z.int().min(0).max(65_535);
 /** A web origin, as a browser sends it. */

@@ -1,5 +1,5 @@
 import { lesser, mulDivUp, rescaleDown, type UsdE18 } from "@geoswap/protocol";
-import type { TreasuryPolicy } from "../config/treasury-terms.ts";
+import type { TreasuryPolicy } from "../config/treasury-policy.ts";
 import type { Need } from "./need.ts";
 import { routeCostE18 } from "./plan-bridges.ts";
 import { earningsE18, settlementE18 } from "./plan-draft.ts";

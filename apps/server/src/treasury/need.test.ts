@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { defaultTreasuryPolicy } from "../config/treasury-terms.ts";
+import { defaultTreasuryPolicy } from "../config/treasury-policy.ts";
 import { needsOf, type SettlementHolding } from "./need.ts";
 
 const usdc = 1_000_000n;

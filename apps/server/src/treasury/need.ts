@@ -1,5 +1,5 @@
 import { type Amount, greater, mulDivDown, mulDivUp, rescaleUp } from "@geoswap/protocol";
-import type { TreasuryPolicy } from "../config/treasury-terms.ts";
+import type { TreasuryPolicy } from "../config/treasury-policy.ts";
 
 /** Settlement tokens that callers requested from a chain's vault and offered to it in one minute, served or refused. */
 export type DemandMinute = { minute: number; outflow: Amount; inflow: Amount };

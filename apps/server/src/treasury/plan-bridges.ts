@@ -1,5 +1,5 @@
 import { type Amount, greater, rescaleDown, type UsdE18 } from "@geoswap/protocol";
-import type { TreasuryPolicy } from "../config/treasury-terms.ts";
+import type { TreasuryPolicy } from "../config/treasury-policy.ts";
 import { formatUsd } from "../desk/sealed-quote.ts";
 import type { MoveKey } from "./move-id.ts";
 import {

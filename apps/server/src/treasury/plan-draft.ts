@@ -1,6 +1,6 @@
 import { type Amount, greater, lesser, rescaleUp, type UsdE18 } from "@geoswap/protocol";
 import type { Ladder } from "../chain/evm/read/read-block-prices.ts";
-import type { TreasuryPolicy } from "../config/treasury-terms.ts";
+import type { TreasuryPolicy } from "../config/treasury-policy.ts";
 import type { Need } from "./need.ts";
 import type { MoveList } from "./planned-move.ts";
 import type { AssetState, ChainState, TreasuryState } from "./treasury-state.ts";

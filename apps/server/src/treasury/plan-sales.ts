@@ -1,5 +1,5 @@
 import { greater, rescaleDown, type UsdE18 } from "@geoswap/protocol";
-import type { TreasuryPolicy } from "../config/treasury-terms.ts";
+import type { TreasuryPolicy } from "../config/treasury-policy.ts";
 import { interpolateBest } from "../desk/price/interpolate.ts";
 import { amountWorthDown, usdValueDown } from "../desk/price/usd-value.ts";
 import { formatUsd } from "../desk/sealed-quote.ts";

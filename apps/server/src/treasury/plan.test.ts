@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { zeroAddress } from "viem";
 import { expect, test } from "vitest";
 import type { Rung } from "../chain/evm/read/read-block-prices.ts";
-import { defaultTreasuryPolicy } from "../config/treasury-terms.ts";
+import { defaultTreasuryPolicy } from "../config/treasury-policy.ts";
 import { moveId, moveKeyText } from "./move-id.ts";
 import { plan } from "./plan.ts";
 import type { ChainState, RouteState, TreasuryState } from "./treasury-state.ts";

@@ -1,5 +1,5 @@
 import { rescaleDown } from "@geoswap/protocol";
-import { defaultTreasuryPolicy, type TreasuryPolicy } from "../config/treasury-terms.ts";
+import { defaultTreasuryPolicy, type TreasuryPolicy } from "../config/treasury-policy.ts";
 import { type Need, needsOf } from "./need.ts";
 import { planBridges } from "./plan-bridges.ts";
 import type { ChainDraft, PlanDraft } from "./plan-draft.ts";

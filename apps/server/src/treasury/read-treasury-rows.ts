@@ -20,7 +20,7 @@ export type TreasuryRows = {
 	spending: { chainId: number; relayer: Hex; hours: number; spent: Wei[] }[];
 };
 
-export type OpenMove = {
+type OpenMove = {
 	kind: Row<"treasury_moves", "kind">["kind"];
 	state: Row<"treasury_moves", "state">["state"];
 	chainId: number;

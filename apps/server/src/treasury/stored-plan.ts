@@ -1,6 +1,6 @@
 import type { Amount, Milliseconds } from "@geoswap/protocol";
 import { type Hex, hexToBytes } from "viem";
-import type { TreasuryPolicy } from "../config/treasury-terms.ts";
+import type { TreasuryPolicy } from "../config/treasury-policy.ts";
 import { type Database, type DatabasePool, inTransaction } from "../database/database.ts";
 import { formatUsd } from "../desk/sealed-quote.ts";
 import { moveCostBps } from "./move-cost.ts";

@@ -84,7 +84,7 @@ test("the page shows the newest plan, vaults and open declarations, warns of an 
 	const page = await context.newPage();
 	await page.goto(`${scene.publicUrl}/invite?token=${await scene.invite("ada")}`);
 	await page.goto(`${scene.publicUrl}/treasury`);
-	expect(await page.getByRole("alert").innerText()).toMatch(/^There is no plan yet\. /);
+	expect(await page.getByRole("alert").textContent()).toMatch(/^There is no plan yet\. /);
 
 	await storePlan(new Date(Date.now() - 3_600_000));
 	const { token, vault } = usdcOf(baseId);
@@ -94,7 +94,7 @@ test("the page shows the newest plan, vaults and open declarations, warns of an 
 		[randomUUID(), baseId, hexToBytes(token), hexToBytes(vault)],
 	);
 	await page.reload();
-	expect(await page.getByRole("alert").innerText()).toMatch(/^The newest plan is 60 min old\. /);
+	expect(await page.getByRole("alert").textContent()).toMatch(/^The newest plan is 60 min old\. /);
 
 	await storePlan(new Date());
 	for (const [colorScheme, width] of [
@@ -105,7 +105,7 @@ test("the page shows the newest plan, vaults and open declarations, warns of an 
 		await page.setViewportSize({ width, height: 900 });
 		await page.reload();
 		expect(await page.getByRole("alert").count()).toBe(0);
-		const text = await page.locator("main").innerText();
+		const text = await page.locator("main").textContent();
 		expect(text).toContain("4,500 USDC by CCTP earns about 5.62 USD");
 		expect(text).toContain("Solana stays short of 2,000 USDC");
 		expect(text).toContain("50,000 USDC");
