@@ -33,10 +33,10 @@ afterAll(async () => {
 	await chains?.stop();
 });
 
-async function follow(): Promise<void> {
+async function follow({ at = connectChain(chain) } = {}): Promise<void> {
 	await orderActions(chains).finalize();
 	const following = {
-		chain: connectChain(chain),
+		chain: at,
 		pool: database.pool,
 		engine: { poke: async () => {} },
 		relayers: [relayer.address],
@@ -116,6 +116,16 @@ test("a provider that reports other balances is noted with the day", async () =>
 	await chain.testClient.increaseTime({ seconds: daySeconds });
 	await follow();
 	expect((await days()).at(-1)).toMatchObject({ agreed: null });
+});
+
+test("a surplus that only one of several providers reports is not booked", async () => {
+	const sums = async () =>
+		database.owner.query("select account, token, sum(amount) from entries group by 1, 2 order by 1, 2");
+	const before = (await sums()).rows;
+	agreeing = [connectChain(chain), connectChain(chain)];
+	await follow({ at: inflated() });
+	expect((await sums()).rows).toEqual(before);
+	agreeing = [];
 });
 
 test("a relayer's gas is part of the day, even if the service does not offer the native token", async () => {

@@ -1,13 +1,13 @@
-import { nativeTokenOf, ourContracts } from "@geoswap/protocol";
+import { lesser, nativeTokenOf, ourContracts } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { EvmChain } from "../../chain/evm/connect-chain.ts";
 import { readBalances } from "../../chain/evm/read/read-balances.ts";
 import { readBlock } from "../../chain/evm/read/read-block.ts";
 import { type DatabasePool, inTransaction } from "../../database/database.ts";
-import { bookUnattributed, type Holdings } from "../../money/ledger/book-unattributed.ts";
+import { bookUnattributed, type Holdings, hasSurplus } from "../../money/ledger/book-unattributed.ts";
 import type { Posting } from "../../money/ledger/post.ts";
 import { addRelayers, readRelayers } from "../../money/ledger/relayers.ts";
-import { matchWithdrawals } from "../../money/move/match-withdrawals.ts";
+import { isWithdrawalDeclared, matchWithdrawals } from "../../money/move/match-withdrawals.ts";
 import { closeDay, isDayDue } from "../../money/profit/close-day.ts";
 import { lockHead, readHead } from "../../swap/due/chain-head.ts";
 import { readUnreadBlocks } from "../../swap/due/unread-blocks.ts";
@@ -27,18 +27,23 @@ export async function compareHoldings({
 	pool: DatabasePool;
 	/** The relayers that are configured now. */
 	relayers: readonly Hex[];
-	/** The chain at each of several providers, which must report the same when a day is closed. */
+	/**
+	 * The chain at each of several providers. They are read when a day is closed, and before a surplus is booked: the
+	 * least that one of them reports counts.
+	 */
 	agreeing?: readonly EvmChain[] | undefined;
 }): Promise<Posting[]> {
 	const { chainId, deployment } = chain;
-	await addRelayers(pool, { chainId, relayers });
 	const head = await readHead(pool, chainId);
 	if (!head || head.number < head.bookedNumber) return [];
 	const blockNumber = head.bookedNumber;
-	const at = { relayers: await readRelayers(pool, chainId), blockNumber };
+	const at = { relayers: await knownRelayers(pool, { chainId, relayers }), blockNumber };
 	const [held, { timestamp }] = await Promise.all([readHeld(chain, at), readBlock(chain, blockNumber)]);
 	const isDue = await isDayDue(pool, { chainId, timestamp });
-	const others = isDue ? await Promise.all(agreeing.map((other) => readHeld(other, at))) : [];
+	const isMore = await hasSurplus(pool, { chainId, held });
+	// A shortage is booked only if it was declared.
+	if (!isDue && !isMore && !(await isWithdrawalDeclared(pool, chainId))) return [];
+	const others = isDue || isMore ? await Promise.all(agreeing.map((other) => readHeld(other, at))) : [];
 	return inTransaction(pool, async (db) => {
 		const now = await lockHead(db, chainId);
 		const [unread] = await readUnreadBlocks(db, { chainId, limit: 1 });
@@ -46,7 +51,12 @@ export async function compareHoldings({
 		if (now?.bookedNumber !== blockNumber || (unread && !unread.isPartial)) return [];
 		await matchWithdrawals(db, chainId);
 		const holdings = { blockNumber, held };
-		const booked = await bookUnattributed(db, { chainId, holdings, occasion: String(blockNumber) });
+		const booked = await bookUnattributed(db, {
+			chainId,
+			// A surplus that one provider makes up would be missing ever after.
+			holdings: { blockNumber, held: leastOf([held, ...others]) },
+			occasion: String(blockNumber),
+		});
 		if (isDue) {
 			const decimalsOf = (token: Hex) =>
 				deployment.assets.find(({ address }) => address.toLowerCase() === token)?.decimals;
@@ -54,6 +64,25 @@ export async function compareHoldings({
 		}
 		return booked;
 	});
+}
+
+/** Returns all current and former relayers of a chain, after adding those that are new. */
+async function knownRelayers(
+	pool: DatabasePool,
+	{ chainId, relayers }: { chainId: number; relayers: readonly Hex[] },
+): Promise<Hex[]> {
+	const known = await readRelayers(pool, chainId);
+	if (relayers.every((relayer) => known.includes(relayer.toLowerCase() as Hex))) return known;
+	await addRelayers(pool, { chainId, relayers });
+	return readRelayers(pool, chainId);
+}
+
+/** Returns, for each balance, the least that was read of it. */
+function leastOf([first = [], ...others]: readonly Holdings["held"][]): Holdings["held"] {
+	return first.map((one, i) => ({
+		...one,
+		amount: others.reduce((least, held) => lesser(least, held[i]?.amount ?? 0n), one.amount),
+	}));
 }
 
 /** Reads the vaults' balance of each asset, and the relayers' balance of the native token, at one block. */

@@ -69,6 +69,20 @@ export async function bookUnattributed(
 	return post(db, postings);
 }
 
+/** Returns whether more is held somewhere than the books account for. */
+export async function hasSurplus(
+	db: Database,
+	{ chainId, held }: { chainId: number; held: Holdings["held"] },
+): Promise<boolean> {
+	for (const account of comparedAccounts) {
+		const balances = await readLedgerBalances(db, { chainId, account });
+		const isMore = ({ token, amount }: { token: Hex; amount: Amount }) =>
+			amount > (balances.get(bytesToHex(hexToBytes(token))) ?? 0n);
+		if (held.filter((one) => one.account === account).some(isMore)) return true;
+	}
+	return false;
+}
+
 type DeclaredRow = Row<"treasury_moves", "id" | "amount">;
 
 /**
@@ -99,6 +113,7 @@ async function takeDeclared(
 		left -= amount;
 		return true;
 	});
+	if (taken.length === 0) return 0n;
 	await db.query(
 		`update treasury_moves set state = 'final', posting_key = $2, received = amount, updated_at = now()
 		where id = any($1::uuid[])`,

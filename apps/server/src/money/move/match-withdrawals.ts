@@ -5,11 +5,7 @@ import type { Database } from "../../database/database.ts";
  * each event for one declaration, oldest first. A withdrawal may be declared after it was made.
  */
 export async function matchWithdrawals(db: Database, chainId: number): Promise<void> {
-	const { rowCount } = await db.query(
-		"select from treasury_moves where chain_id = $1 and kind = 'withdrawal' and state = 'queued' limit 1",
-		[chainId],
-	);
-	if (rowCount === 0) return;
+	if (!(await isWithdrawalDeclared(db, chainId))) return;
 	await db.query(
 		`with made as (
 			select p.key, e.transaction_hash, e.contract, decode(substr(e.data->>'token', 3), 'hex') as token,
@@ -32,4 +28,13 @@ export async function matchWithdrawals(db: Database, chainId: number): Promise<v
 		where m.id = d.id`,
 		[chainId],
 	);
+}
+
+/** Returns whether a declared withdrawal of the chain has not been made. */
+export async function isWithdrawalDeclared(db: Database, chainId: number): Promise<boolean> {
+	const { rowCount } = await db.query(
+		"select from treasury_moves where chain_id = $1 and kind = 'withdrawal' and state = 'queued' limit 1",
+		[chainId],
+	);
+	return rowCount === 1;
 }
