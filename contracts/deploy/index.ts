@@ -1,5 +1,6 @@
 export { foundryBinary } from "../foundry-binary.ts";
 export { accessManagerAbi } from "./access-manager-abi.ts";
+export { checkCctp } from "./check-cctp.ts";
 export { checkToken } from "./check-tokens.ts";
 export { checkUniswap } from "./check-uniswap.ts";
 export {

@@ -1,4 +1,13 @@
-import { type Address, encodeFunctionData, type Hex, maxUint256, parseEther, parseUnits } from "viem";
+import { readArtifact } from "@geoswap/contracts";
+import {
+	type Address,
+	encodeDeployData,
+	encodeFunctionData,
+	type Hex,
+	maxUint256,
+	parseEther,
+	parseUnits,
+} from "viem";
 import { callMany } from "../call-many.ts";
 import { tokenInitCode } from "../contract-code.ts";
 import { createPool, enableLowestFee, uniswapInitCode } from "../deploy-uniswap.ts";
@@ -23,6 +32,8 @@ export type Costume = {
 	/** The first gets pools; the others have none. */
 	venues: readonly Venue[];
 	feeds: readonly { description: string; address: Address; usd: string }[];
+	/** Circle's contracts, as models. */
+	cctp?: { domain: number; tokenMessenger: Address; messageTransmitter: Address } | undefined;
 	/** Contracts of which only the code matters, such as a model of an oracle of fees. */
 	codes: readonly { address: Address; code: Hex }[];
 };
@@ -37,7 +48,7 @@ const poolFee = 500;
  */
 export async function dressChain(chain: DevnetChain, costume: Costume): Promise<void> {
 	const { market } = deriveDevnetKeys().actors;
-	const { wrappedNative, tokens, venues, feeds, codes, nativeUsd } = costume;
+	const { wrappedNative, tokens, venues, feeds, cctp, codes, nativeUsd } = costume;
 	await chain.testClient.setBalance({ address: market, value: marketEther * 2n });
 	await placePredeploys(chain, market);
 	for (const { address, code } of codes) await chain.testClient.setCode({ address, bytecode: code });
@@ -52,6 +63,12 @@ export async function dressChain(chain: DevnetChain, costume: Costume): Promise<
 	}
 	for (const { address, description, usd } of feeds) {
 		await place(address, feedInitCodeFor({ description, usd }));
+	}
+	if (cctp) {
+		const transmitter = { ...readArtifact("DevTransmitter"), args: [cctp.domain, []] };
+		await place(cctp.messageTransmitter, encodeDeployData(transmitter));
+		const messenger = { ...readArtifact("DevMessenger"), args: [cctp.messageTransmitter, market] };
+		await place(cctp.tokenMessenger, encodeDeployData(messenger));
 	}
 	const managers: Address[] = [];
 	for (const { factory, router, quoterV2 } of venues) {

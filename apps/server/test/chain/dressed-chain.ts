@@ -64,6 +64,11 @@ export async function startDressedChain(slug: string): Promise<DressedChain> {
 					]
 				: []),
 		],
+		cctp: preset.cctp && {
+			domain: preset.cctp.domain.value,
+			tokenMessenger: preset.cctp.tokenMessenger.value,
+			messageTransmitter: preset.cctp.messageTransmitter.value,
+		},
 		codes: Object.values(preset.fees.contracts).map(({ value }) => ({ address: value, code: zeroWords })),
 	}).catch(async (error) => {
 		await anvil.stop();

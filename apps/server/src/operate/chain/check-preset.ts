@@ -1,4 +1,5 @@
 import {
+	checkCctp,
 	checkSequencerFeed,
 	checkToken,
 	checkUniswap,
@@ -58,6 +59,7 @@ export async function checkPreset(client: Client, preset: EvmPreset): Promise<Fi
 		...venueParts(client, preset),
 		...feedParts(client, preset),
 		...feeContractParts(client, preset),
+		...cctpParts(client, preset),
 	];
 	const findings = [...chain];
 	for (let i = 0; i < parts.length; i += checksAtOnce) {
@@ -249,6 +251,27 @@ function feeContractParts(client: Client, { fees }: EvmPreset): Part[] {
 		address,
 		ask: () => checkFeeContract(client, { name: name as FeeContractName, address }),
 	}));
+}
+
+/** Both addresses are checked together, because each contract names the other, or the chain's domain. */
+function cctpParts(client: Client, { cctp }: EvmPreset): Part[] {
+	if (!cctp) return [];
+	const { domain, tokenMessenger, messageTransmitter } = cctp;
+	const named = {
+		domain: domain.value,
+		tokenMessenger: tokenMessenger.value,
+		messageTransmitter: messageTransmitter.value,
+	};
+	return [
+		{
+			part: "cctp",
+			address: tokenMessenger.value,
+			ask: async () => {
+				await checkCctp(client, { cctp: { ...named, routes: {} } });
+				return ok(`belong together and have the domain ${domain.value}`);
+			},
+		},
+	];
 }
 
 type FeeContractName = keyof EvmPreset["fees"]["contracts"];
