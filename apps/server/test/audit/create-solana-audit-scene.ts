@@ -14,6 +14,7 @@ import { orderActions } from "../order/order-actions.ts";
 import { createTestDatabase } from "../service/test-database.ts";
 import { type SolanaActions, solanaActions } from "../solana/solana-actions.ts";
 import { insertWait } from "../swap/insert-wait.ts";
+import { markPrices } from "./mark-prices.ts";
 
 const slowSlotMs = 3_600_000;
 
@@ -29,6 +30,7 @@ export async function createSolanaAuditScene() {
 	const { chainId } = solana.deployment;
 	let nonce = 0;
 	await follow();
+	await markPrices(database.owner);
 
 	return {
 		chains,

@@ -34,7 +34,7 @@ const keyOf = (log: Log) => JSON.stringify(log);
 
 test("no event that a stranger can emit repeatedly for little gas is read", () => {
 	expect(Object.keys(moneyEventTopics())).not.toContain("Skipped");
-	expect(new Set(topics).size).toBe(9);
+	expect(new Set(topics).size).toBe(12);
 });
 
 test("every log of a known subject is read regardless of a node's cap, and so are all logs if the result is marked as complete", async () => {

@@ -20,6 +20,7 @@ import {
 import type { KeyPairSigner } from "@solana/kit";
 import { hexToBytes } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { markPrices } from "../../../test/audit/mark-prices.ts";
 import { testConfig, withSolana } from "../../../test/desk/test-prices.ts";
 import { depositOrder, newSolanaWallet, signSolanaOp } from "../../../test/lane/solana-lane-scene.ts";
 import { createSolanaLanes, errorLog, quietLog, type SolanaLanes } from "../../../test/lane/solana-lanes.ts";
@@ -61,6 +62,7 @@ beforeAll(async () => {
 	config = withSolana(testConfig(chains), lanes.chain);
 	stranger = lanes.stranger;
 	await followAll();
+	await markPrices(lanes.owner);
 });
 afterAll(async () => {
 	await lanes?.stop();
