@@ -16,6 +16,7 @@ import { expect, test } from "vitest";
 import { signSwap, submitSigned, swapIntent } from "../caller/do-swap.ts";
 import { escrowCredit } from "../chain/escrow-credit.ts";
 import { tokenBalance } from "../chain/token-balance.ts";
+import { declareWithdrawal } from "../trouble/declare-withdrawal.ts";
 import { freezeInToken } from "../trouble/freeze-in-token.ts";
 import { assetAddress } from "../wallet/make-order.ts";
 import { badDaysStack } from "./bad-days-stack.ts";
@@ -107,10 +108,12 @@ test("when the inventory is empty, swaps to the token are refused, and a transfe
 		labels: { chain: String(destination.chainId), token: "USDC" },
 		break: async () => {
 			taken = await tokenBalance(destination, token, vault);
-			await serverCommand(stack.environment.serverEnvironment, [
-				...["treasury", "withdraw", "--chain", String(destination.chainId), "--token", "USDC"],
-				...["--amount", formatUnits(taken, 6), "--to", treasury, "--by", "ada", "--reason", "a test"],
-			]);
+			await declareWithdrawal(stack.environment.serverEnvironment, {
+				chainId: destination.chainId,
+				symbol: "USDC",
+				amount: formatUnits(taken, 6),
+				to: treasury,
+			});
 			const data = encodeFunctionData({
 				abi: geoVaultAbi,
 				functionName: "withdraw",

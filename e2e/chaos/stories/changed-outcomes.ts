@@ -1,7 +1,7 @@
 import { devFeedAbi, movePrice, type TestChain } from "@geoswap/devnet";
 import { type FailureCode, geoEscrowAbi, geoVaultAbi, orderSchema, unpackDeadlines } from "@geoswap/protocol";
 import { type Client, type EndedSwap, getStatus, waitForSwap } from "@geoswap/sdk";
-import { type Address, encodeFunctionData, type Hex, parseEther, parseUnits } from "viem";
+import { type Address, encodeFunctionData, formatUnits, type Hex, parseEther, parseUnits } from "viem";
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "viem/accounts";
 import { beforeAll, describe, type ExpectStatic, test } from "vitest";
 import { callApi } from "../../caller/call-api.ts";
@@ -20,6 +20,7 @@ import type { OwnEnvironment } from "../../environment/environment.ts";
 import { expectBooksAgree } from "../../expect/expect-books-agree.ts";
 import { expectBooksExact } from "../../expect/expect-books-exact.ts";
 import { expectRefusal } from "../../expect/expect-refusal.ts";
+import { declareWithdrawal } from "../../trouble/declare-withdrawal.ts";
 import { freezeInToken } from "../../trouble/freeze-in-token.ts";
 import { assetAddress } from "../../wallet/make-order.ts";
 import { sendTransaction } from "../../wallet/send-bundle.ts";
@@ -146,6 +147,12 @@ async function withdrawAllBut(chain: TestChain, left: bigint): Promise<void> {
 	const treasury = privateKeyToAccount(environment.keys.treasury);
 	const held = await tokenBalance(chain, token, vault);
 	const args = [token, treasury.address, held - left] as const;
+	await declareWithdrawal(environment.serverEnvironment, {
+		chainId: chain.chainId,
+		symbol: "USDC",
+		amount: formatUnits(held - left, 6),
+		to: treasury.address,
+	});
 	const data = encodeFunctionData({ abi: geoVaultAbi, functionName: "withdraw", args });
 	const { status } = await sendTransaction({ chain, account: treasury, to: vault, data });
 	if (status !== "success") throw new Error("the treasury could not withdraw");
