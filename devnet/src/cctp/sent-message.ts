@@ -14,7 +14,7 @@ import {
 } from "viem";
 import type { DevCctp } from "./add-cctp.ts";
 
-/** A message that a burn sent, which nobody has attested yet. */
+/** The message of a burn that is not attested yet. */
 export type SentMessage = {
 	from: DevCctp;
 	bytes: Hex;

@@ -26,7 +26,7 @@ type Truth = {
 	chains: readonly WorldChain[];
 	market: Market;
 	rows: readonly MoveRow[];
-	/** What strangers transferred, by chain and token. */
+	/** Amounts that strangers transferred, by chain and token. */
 	gifts: ReadonlyMap<TokenBook, bigint>;
 };
 

@@ -10,7 +10,7 @@ export type Market = {
 	feedE18: (symbol: AssetName, second: number) => bigint;
 	/** Seconds at which the reference price changed, the first included. */
 	feedChanges: (symbol: AssetName) => readonly number[];
-	/** What a pool pays, in units. */
+	/** The output of a pool, in units. */
 	sellEth: (chain: ChainTerms, wei: bigint, second: number) => bigint;
 	buyEth: (chain: ChainTerms, usdc: bigint, second: number) => bigint;
 	gasPriceWei: (chain: ChainTerms, second: number) => bigint;

@@ -31,7 +31,7 @@ export type WorldResult = {
 	days: number;
 	/** Shares of the volume, and of the planner's rounds. */
 	servedShare: number;
-	/** Of the days without the tenfold gas. */
+	/** The same share on the days without the tenfold gas. */
 	servedShareAtUsualGas: number;
 	inBandShare: number;
 	/** USD a day. */

@@ -4,7 +4,7 @@ import type { SeededRandom } from "../seeded-random.ts";
 import type { BridgeMessage } from "./world-chain.ts";
 import { cctp } from "./world-terms.ts";
 
-/** What the bridge's service returns for a burn. */
+/** The answer of the bridge's service about a burn. */
 type Attestation = { status: "none" } | { status: "complete"; message: BridgeMessage; isExpired: boolean };
 
 /** A messenger that burns and attests, and a service that is late, silent, wrong, forgetful, or lets messages expire. */

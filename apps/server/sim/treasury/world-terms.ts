@@ -14,7 +14,7 @@ export type ChainTerms = {
 	finalSeconds: number;
 	/** A usual gas price, at which a burn costs about 4 USD on Ethereum and 0.03 USD on a rollup. */
 	gasPriceWei: number;
-	/** What the relayer has at the start. */
+	/** The relayer's balance at the start. */
 	relayerWei: bigint;
 	/** Gas that a relayer is expected to spend in an hour, which its cap on sends follows from. */
 	gasPerHourWei: bigint;

@@ -65,7 +65,7 @@ export function createQuoter({
 	pauses: Pick<PauseList, "reasonOf"> | undefined;
 	/** Absent if quotes are not limited by what the vaults hold. */
 	inventory: FreeInventory | undefined;
-	/** Absent if nobody plans by it. */
+	/** Absent if no plan uses it. */
 	demand: Pick<DemandLog, "quoted" | "refused"> | undefined;
 	nowMs: () => Milliseconds;
 	random: (size: number) => Uint8Array;

@@ -64,7 +64,7 @@ export type ApiParts = {
 	wantPrices: (chainIds: readonly number[]) => Promise<void>;
 	desk: Desk;
 	pauses: Pick<PauseList, "reasonOf">;
-	/** Absent if nobody plans by what swaps take and bring. */
+	/** Absent if no plan uses what swaps take and bring. */
 	demand?: Pick<DemandLog, "served"> | undefined;
 	/** Absent if there are no fee discounts. */
 	feeDiscounts: FeeDiscounts | undefined;

@@ -246,7 +246,7 @@ test("a wallet or a recipient on the operator's deny list gets no quote, on any 
 	);
 	expect(looked).toContain(wallet);
 	quoteResponseSchema.strict().parse(await refused({}));
-	// What is not an address is refused for that, without a lookup.
+	// Text that is no address is refused without a lookup.
 	const count = looked.length;
 	await expect(refused({ walletAddress: "0x12" })).rejects.toMatchObject({ code: "INVALID_REQUEST" });
 	expect(looked).toHaveLength(count);

@@ -68,7 +68,7 @@ export type SubmitDeps = {
 	denyList?: Pick<DenyList, "findDenied"> | undefined;
 	engine: Engine;
 	pauses: Pick<PauseList, "reasonOf">;
-	/** Receives what submitted swaps take and bring. Absent if nobody plans by it. */
+	/** Receives what submitted swaps take and bring. Absent if no plan uses it. */
 	demand?: Pick<DemandLog, "served"> | undefined;
 	config: PolicyConfig;
 	nowMs: () => Milliseconds;

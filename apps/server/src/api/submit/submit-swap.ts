@@ -44,7 +44,7 @@ export type NewSwap = {
 	output: Amount;
 	valueUsdCents: UsdCents;
 	feeMillibps: number;
-	/** What inventory added to the price; 0 if absent. */
+	/** The amount that inventory added to the price; 0 if absent. */
 	skewCentibps?: number | undefined;
 	networkCost?: NetworkCost | undefined;
 	delivery: Delivery;

@@ -21,8 +21,8 @@ export type Holdings = {
  * Books amounts that entered or left the vaults and relayers by none of our transactions. The books must end at the
  * block of the holdings, so that a difference can be nothing else.
  *
- * An amount that the operator declared is booked to `treasury`, the rest to `unattributed`. A shortage that nobody
- * declared is booked only in a vault on Solana, where a withdrawal makes no event. It is a loss otherwise, so it stays a
+ * An amount that the operator declared is booked to `treasury`, the rest to `unattributed`. An undeclared
+ * shortage is booked only in a vault on Solana, where a withdrawal makes no event. It is a loss otherwise, so it stays a
  * difference, which the audit reports.
  */
 export async function bookUnattributed(
