@@ -428,13 +428,43 @@ type Tables = {
 		data: unknown;
 		reason: string;
 		made_by: string;
-		state: "queued" | "sent" | "moved" | "minting" | "final" | "stuck" | "failed" | "cancelled" | "lost";
+		state:
+			| "queued"
+			| "sent"
+			| "moved"
+			| "attested"
+			| "minting"
+			| "arrived"
+			| "final"
+			| "stuck"
+			| "failed"
+			| "cancelled"
+			| "lost";
 		posting_key: string | null;
 		transaction_hash: Buffer | null;
 		received: bigint | null;
 		created_at: Date;
 		due_at: Date | null;
 		updated_at: Date;
+		moved_block: number | null;
+		destination_block: number | null;
+		message: Buffer | null;
+		attestation: Buffer | null;
+		nonce: Buffer | null;
+		reattested_at: Date | null;
+		arrived_block: number | null;
+		arrived_transaction: Buffer | null;
+		look_at: Date | null;
+		problem: string | null;
+	};
+	treasury_pauses: {
+		id: number;
+		paused_at: Date;
+		paused_by: string;
+		reason: string;
+		resumed_at: Date | null;
+		resumed_by: string | null;
+		resume_reason: string | null;
 	};
 	treasury_plans: {
 		at: Date;

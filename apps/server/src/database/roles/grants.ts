@@ -160,13 +160,15 @@ export const grants: Record<string, Record<RoleName, string>> = {
 	price_marks: { api: "", worker: "select, insert", auditor: "select", console: "select" },
 	block_times: { api: "", worker: "select, insert", auditor: "select", console: "select" },
 	book_days: { api: "", worker: "select, insert", auditor: "select", console: "select" },
-	// The operator's commands declare flows, as the owner. No process may add or cancel a declaration.
+	// The operator's commands declare flows, as the owner. A row policy lets a worker add moves of the treasurer's key only.
 	treasury_moves: {
 		api: "",
-		worker: "select, update (state, posting_key, transaction_hash, received, updated_at)",
+		worker: `select, insert, update (state, posting_key, transaction_hash, received, updated_at, due_at, moved_block,
+			message, attestation, nonce, reattested_at, arrived_block, arrived_transaction, look_at, problem)`,
 		auditor: "select",
 		console: "select",
 	},
+	treasury_pauses: { api: "", worker: "select", auditor: "select", console: "select" },
 	treasury_plans: { api: "", worker: "select, insert, delete", auditor: "select", console: "select" },
 
 	// An operator lifts a pause, as the owner. The auditor may only add to the breaches for which a chain is paused.
