@@ -245,13 +245,15 @@ test("terms of an asset that a chain's deployment does not have are refused", ()
 });
 
 test("the treasury plans by default, each field of its policy has a default, and what it cannot mean is refused", () => {
-	expect(read().treasury).toEqual({ mode: "plan", policy: defaultTreasuryPolicy });
+	const iris = { url: "https://iris-api.circle.com", timeoutMs: 5_000 };
+	expect(read().treasury).toEqual({ mode: "plan", iris, policy: defaultTreasuryPolicy });
 	const policy = { maxBridges: 2 };
 	expect(read({ treasury: { mode: "off", policy } }).treasury).toEqual({
 		mode: "off",
+		iris,
 		policy: { ...defaultTreasuryPolicy, maxBridges: 2 },
 	});
-	expect(() => read({ treasury: { mode: "act" as "plan" } })).toThrow("treasury.mode");
+	expect(() => read({ treasury: { mode: "on" as "plan" } })).toThrow("treasury.mode");
 	expect(() => read({ treasury: { policy: { minBenefitPercent: 99 } } })).toThrow("minBenefitPercent");
 	expect(() => read({ treasury: { policy: { refillRelayerHours: 6 } } })).toThrow(
 		"treasury.policy.refillRelayerHours: must be above minRelayerHours",

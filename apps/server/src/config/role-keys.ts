@@ -6,6 +6,8 @@ import * as z from "zod";
 export const workerKeysSchema = keySettingsSchema.extend({
 	/** The relayers' keys, by chain id. */
 	relayers: z.record(z.string().regex(/^[1-9]\d*$/), z.array(keyReferenceSchema).min(1)).exactOptional(),
+	/** The treasurer's key of each EVM chain, by chain id. Used only if the treasury acts. */
+	treasurers: z.record(z.string().regex(/^[1-9]\d*$/), keyReferenceSchema).exactOptional(),
 	solana: z
 		.strictObject({
 			feePayers: z.array(keyReferenceSchema).min(1),

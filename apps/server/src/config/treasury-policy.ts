@@ -34,8 +34,18 @@ const policySchema = z.strictObject({
 
 /** How the inventory is moved between chains, and prices lean by what it lacks. */
 export const treasurySchema = z.strictObject({
-	/** `plan`: a worker computes what it would move, and prices lean by the needs. Nothing is moved. */
-	mode: z.enum(["off", "plan"]).default("plan"),
+	/**
+	 * `plan`: a worker computes what it would move, and prices lean by the needs. Nothing is moved. `act`: it also queues
+	 * these moves, and signs them with the treasurers' keys.
+	 */
+	mode: z.enum(["off", "plan", "act"]).default("plan"),
+	/** Circle's attestation service, which is read for moves between chains. */
+	iris: z
+		.strictObject({
+			url: z.url({ protocol: /^https?$/ }).default("https://iris-api.circle.com"),
+			timeoutMs: z.int().min(100).max(60_000).default(5_000),
+		})
+		.prefault({}),
 	policy: policySchema.prefault({}),
 });
 

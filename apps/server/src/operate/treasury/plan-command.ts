@@ -1,5 +1,6 @@
 import { formatUnits } from "viem";
 import { decimal, duration } from "../../api/page/format.ts";
+import type { Config } from "../../config/config.ts";
 import { readConfig } from "../../config/read-config.ts";
 import type { Database } from "../../database/database.ts";
 import { type Flow, readFlows } from "../../money/move/declared-flows.ts";
@@ -32,12 +33,12 @@ export async function planCommand({
 /** Returns why there is no recent plan and what to check, or undefined if there is one. */
 export function planProblem(
 	newest: Pick<NewestPlan, "at"> | undefined,
-	{ mode, nowMs }: { mode: "off" | "plan"; nowMs: number },
+	{ mode, nowMs }: { mode: Config["treasury"]["mode"]; nowMs: number },
 ): string | undefined {
 	if (mode === "off") return "treasury.mode is off, so nothing is planned and no price leans; set it to plan";
 	if (newest && nowMs - newest.at.getTime() <= maxAgeMs) return undefined;
 	const what = newest ? `the newest plan is ${ageOf(newest.at, nowMs)} old` : "there is no plan yet";
-	return `${what}. A worker makes one every five minutes: check that one runs with treasury.mode plan, and its log for "planning moves of the inventory failed"`;
+	return `${what}. A worker makes one every five minutes: check that one runs with treasury.mode plan or act, and its log for "planning moves of the inventory failed"`;
 }
 
 /** Returns the lines that describe a plan for people. */
