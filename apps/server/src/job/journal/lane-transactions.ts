@@ -17,9 +17,11 @@ export type LaneTransaction = {
 	attempt: number;
 	hash: Hex;
 	raw: Hex;
-	/** A cancel uses up the nonce and does nothing. A close fetches rents. */
-	kind: JobKind | "cancel" | "close";
+	/** A cancel uses up the nonce and does nothing. A close fetches rents. A move is one of the treasurer's key. */
+	kind: JobKind | "cancel" | "close" | "move";
 	jobs: LaneTransactionJob[];
+	/** The id of the row of the move that it makes, or mints. */
+	move?: string;
 	/** Addresses of the accounts that a close closes. */
 	accounts?: Hex[];
 	maxFeePerGas: Wei;
@@ -33,6 +35,8 @@ export type LaneTransaction = {
 type LaneTransactionJob = { swapId: SwapUuid; kind: JobKind; orderId: Hex };
 /** An item in the `jobs` column of a close. */
 type LaneTransactionAccount = { account: Hex };
+/** The item in the `jobs` column of a move, and of the cancel that takes its place. */
+type LaneTransactionMove = { move: string };
 
 /** Raises the lane's next nonce to at least the chain's. */
 export async function raiseNonce(db: Database, lane: LaneId, chainNonce: number): Promise<void> {
@@ -61,6 +65,7 @@ export async function openLaneTransactions(db: Database, lane: LaneId): Promise<
 }
 
 export function laneTransactionFromRow(row: LaneTransactionRow): LaneTransaction {
+	const moved = row.jobs.find((job) => "move" in job);
 	return {
 		nonce: row.nonce,
 		attempt: row.attempt,
@@ -71,6 +76,7 @@ export function laneTransactionFromRow(row: LaneTransactionRow): LaneTransaction
 		...(row.kind === "close" && {
 			accounts: row.jobs.flatMap((job) => ("account" in job ? [job.account] : [])),
 		}),
+		...(moved && { move: moved.move }),
 		maxFeePerGas: row.max_fee_per_gas,
 		...(row.last_valid_height === null ? {} : { lastValidHeight: row.last_valid_height }),
 		state: row.state,
@@ -82,7 +88,9 @@ export type LaneTransactionRow = Row<
 	"lane_transactions",
 	"nonce" | "attempt" | "hash" | "raw" | "max_fee_per_gas" | "last_valid_height" | "sent_at_block"
 > &
-	Pick<LaneTransaction, "kind" | "state"> & { jobs: (LaneTransactionJob | LaneTransactionAccount)[] };
+	Pick<LaneTransaction, "kind" | "state"> & {
+		jobs: (LaneTransactionJob | LaneTransactionAccount | LaneTransactionMove)[];
+	};
 
 /**
  * Journals attempts for nonces below the lane's next one, before any is sent, because only stored bytes are ever sent.
@@ -156,8 +164,12 @@ export function transactionColumns(transactions: readonly LaneTransaction[]) {
 		hashes: transactions.map(({ hash }) => hexToBytes(hash)),
 		raws: transactions.map(({ raw }) => hexToBytes(raw)),
 		transactionKinds: transactions.map(({ kind }) => kind),
-		transactionJobs: transactions.map(({ jobs, accounts = [] }) =>
-			JSON.stringify([...jobs, ...accounts.map((account): LaneTransactionAccount => ({ account }))]),
+		transactionJobs: transactions.map(({ jobs, accounts = [], move }) =>
+			JSON.stringify([
+				...jobs,
+				...accounts.map((account): LaneTransactionAccount => ({ account })),
+				...(move ? [{ move } satisfies LaneTransactionMove] : []),
+			]),
 		),
 		maxFeesPerGas: transactions.map(({ maxFeePerGas }) => maxFeePerGas),
 		states: transactions.map(({ state }) => state),

@@ -8,6 +8,7 @@ import { traceTransaction } from "../trace-transaction.ts";
 import { wakeSwaps } from "../wake-swaps.ts";
 import type { Lane, LaneChain, LaneDeps } from "./lane.ts";
 import { broadcast, findStuck, pushTransactions, readSpentNonces } from "./push-transactions.ts";
+import { signMove } from "./sign-move.ts";
 import { catchUpNonce, signNextBundle } from "./sign-next-bundle.ts";
 import { signRemoval } from "./sign-removal.ts";
 
@@ -23,7 +24,14 @@ const maxUndone = 5;
  * takes jobs until none is left, and waits for nothing. All its state is in the store, so it can be repeated from any
  * point.
  */
-export function createLane({ chain, policy, accounts, ...deps }: LaneDeps & LaneChain): Handler {
+export function createLane({
+	chain,
+	policy,
+	accounts: ofRelayers,
+	treasurer,
+	...deps
+}: LaneDeps & LaneChain): Handler {
+	const accounts = treasurer ? [...ofRelayers, treasurer] : ofRelayers;
 	const lanes = new Map(
 		accounts.map((account): [string, Lane] => {
 			const id = { chainId: chain.chainId, relayer: account.address };
@@ -44,6 +52,14 @@ export function createLane({ chain, policy, accounts, ...deps }: LaneDeps & Lane
 		}
 		const pushed = await pushTransactions(lane, view);
 		let { underWay } = pushed;
+		if (lane.account === treasurer) {
+			while (underWay !== undefined && underWay < maxUnderWay) {
+				const transaction = await signMove(lane, head);
+				if (!transaction || (await broadcast(lane, { transaction, head, isNew: true })) !== "sent") return;
+				underWay++;
+			}
+			return;
+		}
 		const isGivenBack = view.hasOrphans && (await endOrphans(lane, { relayers, head }));
 		let mayHaveWork = hasWork || pushed.isRequeued || isGivenBack;
 		let undone = 0;

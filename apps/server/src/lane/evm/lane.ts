@@ -19,7 +19,13 @@ type LanePolicy = Pick<
 >;
 
 /** A chain, and the accounts that send transactions there. */
-export type LaneChain = { chain: EvmChain; policy: LanePolicy; accounts: readonly LocalAccount[] };
+export type LaneChain = {
+	chain: EvmChain;
+	policy: LanePolicy;
+	accounts: readonly LocalAccount[];
+	/** Signs the moves of the inventory, and no jobs. Absent if the treasury does not act. */
+	treasurer?: LocalAccount | undefined;
+};
 
 export type LaneDeps = {
 	pool: DatabasePool;

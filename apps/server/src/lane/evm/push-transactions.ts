@@ -17,6 +17,8 @@ import type { LaneView } from "../load-lane-state.ts";
 import { traceTransaction } from "../trace-transaction.ts";
 import { lateReason } from "../verdict.ts";
 import type { Lane } from "./lane.ts";
+import { deadlineOf } from "./move-call.ts";
+import { isMoveWanted } from "./sign-move.ts";
 import { catchUpNonce } from "./sign-next-bundle.ts";
 import { firstCancel, signCancel } from "./sign-removal.ts";
 import { freshFees, replacementFees } from "./transaction-fees.ts";
@@ -215,7 +217,7 @@ async function replace(
 	lane: Lane,
 	{ transaction, head, why }: Offer & { why: "stuck" | "unsent" | "refused" | "unacceptable" },
 ): Promise<LaneTransaction> {
-	const { id, account, policy, pool, nowMs, log } = lane;
+	const { id, account, pool, nowMs, log } = lane;
 	// The old signature is left out, so that it does not become part of the signed bytes.
 	const { r: _, s: __, v: ___, yParity: ____, ...before } = parseTransaction(transaction.raw);
 	const { maxFeePerGas } = transaction;
@@ -229,10 +231,8 @@ async function replace(
 	const fees = raised ?? feesBefore;
 	const startMs = nowMs();
 	const { nonce } = transaction;
-	const jobs = await jobsOfNonce(pool, id, nonce);
-	const clock = { head, finalitySeconds: policy.finalitySeconds, nowMs: nowMs() };
 	const isCancelled =
-		isHopeless || isCancel || jobs.length === 0 || jobs.some((job) => lateReason(job, clock));
+		isHopeless || isCancel || !(await isWanted(lane, { transaction, data: before.data, head }));
 	if (why === "unsent" && !isCancelled) return transaction;
 	let raw: Hex;
 	try {
@@ -257,6 +257,7 @@ async function replace(
 		raw,
 		kind: isCancelled ? "cancel" : transaction.kind,
 		jobs: transaction.jobs,
+		...(transaction.move && { move: transaction.move }),
 		maxFeePerGas: fees.maxFeePerGas,
 		state: "signed",
 	};
@@ -266,6 +267,25 @@ async function replace(
 	if (!signed) return transaction;
 	void traceTransaction(lane, signed, { name: "transaction signed", startMs });
 	return signed;
+}
+
+/** Returns whether a transaction's jobs, or its move, can still be done and are still to be done. */
+async function isWanted(
+	{ pool, id, policy: { finalitySeconds }, nowMs }: Lane,
+	{
+		transaction: { nonce, move },
+		data,
+		head,
+	}: { transaction: LaneTransaction; data: Hex | undefined; head: ChainHead },
+): Promise<boolean> {
+	if (move) {
+		const deadline = data && deadlineOf(data);
+		const isLate = deadline !== undefined && nowMs() >= deadline * 1_000;
+		return !isLate && (await isMoveWanted(pool, id, move));
+	}
+	const jobs = await jobsOfNonce(pool, id, nonce);
+	const clock = { head, finalitySeconds, nowMs: nowMs() };
+	return jobs.length > 0 && !jobs.some((job) => lateReason(job, clock));
 }
 
 /** Returns the current gas limit of the same call, because the gas that pays for its data may have increased since. */

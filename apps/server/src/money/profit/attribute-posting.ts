@@ -53,7 +53,7 @@ function partsOf(entry: BookedPosting["entries"][number], posting: BookedPosting
 	};
 	if (name === "opening") return [part("opening")];
 	if (name === "gas") {
-		if (isMove) return [part("move")];
+		if (isMove || transaction?.kind === "move") return [part("move")];
 		const isForSwaps = transaction && transaction.kind !== "cancel" && transaction.kind !== "close";
 		if (!isForSwaps || transaction.orderIds.length === 0) return [part("overhead")];
 		const shares = divide(entry.amount, transaction.orderIds.length);
