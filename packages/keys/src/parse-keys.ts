@@ -16,17 +16,14 @@ export function parseEvmKey(field: string, text: string): Uint8Array {
 	return secret;
 }
 
-/** Parses the relayers' keys, each with its chain. */
-export function parseRelayerKeys(text: string): { chainId: number; secret: Uint8Array }[] {
+/** Parses private keys of secp256k1, each with the chain that it is for. */
+export function parseChainKeys(field: string, text: string): { chainId: number; secret: Uint8Array }[] {
 	return text.split(",").map((entry) => {
 		const [chainId = "", key = ""] = entry.trim().split(":");
 		if (!/^[1-9]\d*$/.test(chainId) || !/^0x[0-9a-fA-F]{64}$/.test(key)) {
-			throw new ConfigError(
-				"GEOSWAP_RELAYER_KEYS",
-				"has an entry that is not chainId:0xprivatekey, comma-separated",
-			);
+			throw new ConfigError(field, "has an entry that is not chainId:0xprivatekey, comma-separated");
 		}
-		return { chainId: Number(chainId), secret: parseEvmKey("GEOSWAP_RELAYER_KEYS", key) };
+		return { chainId: Number(chainId), secret: parseEvmKey(field, key) };
 	});
 }
 

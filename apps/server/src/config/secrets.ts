@@ -21,6 +21,8 @@ const variables = {
 		"like GEOSWAP_SEAL_KEYS, for the secrets of webhooks, which the API seals and the worker opens",
 	GEOSWAP_API_KEY_PEPPER: "at least 32 random characters",
 	GEOSWAP_RELAYER_KEYS: "chainId:0xprivatekey, comma-separated",
+	GEOSWAP_TREASURER_KEYS:
+		"chainId:0xprivatekey, comma-separated, one key for each EVM chain, if treasury.mode is act",
 	GEOSWAP_SOLANA_FEE_PAYER_KEYS:
 		"the fee payers' keys, comma-separated, each the 64 bytes of a key pair in base58",
 	GEOSWAP_SOLANA_OPERATOR_KEY: "the 64 bytes of the vault operator's key pair in base58",

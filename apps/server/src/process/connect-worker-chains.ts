@@ -1,5 +1,4 @@
 import { accountOfSigner } from "@geoswap/keys/account-of-signer";
-import { refuseDevelopmentKeys } from "@geoswap/keys/development/refuse-development-keys";
 import { refuseSolanaDevelopmentKeys } from "@geoswap/keys/development/refuse-solana-development-keys";
 import { formatAddress, geoVaultAbi, type Milliseconds, toSolanaWord } from "@geoswap/protocol";
 import type { Hex, LocalAccount } from "viem";
@@ -82,10 +81,6 @@ async function connectEvm(
 ): Promise<Connected> {
 	const { chainId } = config;
 	const relayers = await openRelayers(chainId, { keys, signers });
-	refuseDevelopmentKeys(
-		relayers.map(({ address }) => address),
-		[chainId],
-	);
 	const evm = connectEvmNodes(config, watching);
 	const agreeing = hostsThatAgree(config).map(({ host, url }) => ({
 		host,

@@ -109,7 +109,6 @@ export async function readRelayers(
 	const { keys } = config;
 	const byChain = evmChains(config).map(async ({ chainId }): Promise<[number, Address[]]> => {
 		const addresses = (await openRelayers(chainId, { keys, signers })).map(({ address }) => address);
-		refuseDevelopmentKeys(addresses, [chainId]);
 		return [chainId, addresses];
 	});
 	return new Map(await Promise.all(byChain));
