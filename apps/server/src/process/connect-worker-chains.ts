@@ -1,7 +1,7 @@
 import { accountOfSigner } from "@geoswap/keys/account-of-signer";
 import { refuseSolanaDevelopmentKeys } from "@geoswap/keys/development/refuse-solana-development-keys";
 import { formatAddress, geoVaultAbi, type Milliseconds, toSolanaWord } from "@geoswap/protocol";
-import type { Hex, LocalAccount } from "viem";
+import type { Address, Hex, LocalAccount } from "viem";
 import type { DepositSight, ToldDeposit } from "../chain/deposit-sight.ts";
 import { connectChain, type EvmChain } from "../chain/evm/connect-chain.ts";
 import { readDeposit } from "../chain/evm/read/read-deposit.ts";
@@ -37,13 +37,19 @@ import type { SolanaOutcome } from "../round/rebuild/rebuild-orders.ts";
 import { openRelayers, relayersField } from "../signer/open-relayers.ts";
 import type { Signers } from "../signer/open-signers.ts";
 import { openSolanaKeys } from "../signer/open-solana-keys.ts";
+import { openTreasurer, treasurersField } from "../signer/open-treasurer.ts";
 import type { Log } from "../telemetry/log.ts";
 import { connectEvmNodes, connectSolanaNodes, type NodeWatching } from "./connect-nodes.ts";
 
 /** A provider's timeout for the cross-check of a deposit. A provider that is down delays only the calls to itself. */
 const agreeTimeoutMs = 3_000;
 
-type Connecting = NodeWatching & { keys: Config["keys"]; signers: Signers };
+type Connecting = NodeWatching & {
+	keys: Config["keys"];
+	signers: Signers;
+	/** Whether the treasury acts, which needs a treasurer's key on each EVM chain. */
+	isActing: boolean;
+};
 /** A connected chain, and the checks that it must pass before a worker starts. */
 type Connected = {
 	chain: WorkerChain;
@@ -58,10 +64,10 @@ type Connected = {
  * message that an operator can act on. `evm` has the connections from which prices are read.
  */
 export async function connectWorkerChains(
-	config: Pick<Config, "chains" | "keys">,
-	watching: Omit<Connecting, "keys">,
+	config: Pick<Config, "chains" | "keys" | "treasury">,
+	watching: Omit<Connecting, "keys" | "isActing">,
 ): Promise<{ chains: WorkerChain[]; evm: EvmChain[] }> {
-	const connecting = { ...watching, keys: config.keys };
+	const connecting = { ...watching, keys: config.keys, isActing: config.treasury.mode === "act" };
 	const connected = await Promise.all(
 		config.chains.map((chain) =>
 			chain.kind === "evm" ? connectEvm(chain, connecting) : connectToSolana(chain, connecting),
@@ -77,21 +83,36 @@ export async function connectWorkerChains(
 
 async function connectEvm(
 	config: EvmChainConfig,
-	{ keys, signers, ...watching }: Connecting,
+	{ keys, signers, isActing, ...watching }: Connecting,
 ): Promise<Connected> {
 	const { chainId } = config;
 	const relayers = await openRelayers(chainId, { keys, signers });
+	const treasurer = isActing ? await openTreasurer(chainId, { keys, signers }) : undefined;
 	const evm = connectEvmNodes(config, watching);
 	const agreeing = hostsThatAgree(config).map(({ host, url }) => ({
 		host,
 		chain: connectChain({ ...config, rpcUrl: url, timeoutMs: agreeTimeoutMs }),
 	}));
-	const chain = evmWorkerChain({ config, chain: evm, accounts: relayers.map(accountOfSigner), agreeing });
+	const chain = evmWorkerChain({
+		config,
+		chain: evm,
+		accounts: relayers.map(accountOfSigner),
+		treasurer: treasurer && accountOfSigner(treasurer),
+		agreeing,
+	});
 	return {
 		chain,
 		evm,
 		identify: () => expectChainIds([evm]),
-		check: () => refuseDelegatedRelayers(evm, { relayers: chain.relayers, field: relayersField(keys) }),
+		check: async () => {
+			await refuseDelegatedRelayers(evm, { relayers: chain.relayers, field: relayersField(keys) });
+			if (treasurer) {
+				await refuseDelegatedRelayers(evm, {
+					relayers: [treasurer.address],
+					field: treasurersField(keys),
+				});
+			}
+		},
 	};
 }
 
@@ -137,29 +158,35 @@ export function evmWorkerChain({
 	config,
 	chain,
 	accounts,
+	treasurer,
 	agreeing,
 }: {
 	config: EvmChainConfig;
 	chain: EvmChain;
-	/** The accounts that send transactions. */
+	/** The accounts that send the transactions of swaps. */
 	accounts: readonly LocalAccount[];
+	/** The account that moves inventory. Absent if the treasury does not act. */
+	treasurer?: LocalAccount | undefined;
 	/** The same chain at each provider that cross-checks large deposits, without failover. */
 	agreeing: readonly { host: string; chain: EvmChain }[];
 }): WorkerChain {
 	const { chainId, client } = chain;
 	const relayers = accounts.map(({ address }) => address);
+	const payers = treasurer ? [...relayers, treasurer.address] : relayers;
 	return {
 		chainId,
 		config,
 		relayers,
+		...(treasurer && { treasurer: treasurer.address }),
 		isAnyLaneGood: true,
 		news: chain.news,
-		createLanes: (deps) => createLane({ ...deps, chain, policy: config, accounts }),
+		createLanes: (deps) => createLane({ ...deps, chain, policy: config, accounts, treasurer }),
 		createFollower: (deps) =>
 			evmFollower({
 				...deps,
 				chain,
 				relayers,
+				treasurer: treasurer?.address,
 				// One provider would only agree with itself.
 				agreeing: agreeing.length > 1 ? agreeing.map((one) => one.chain) : [],
 			}),
@@ -177,7 +204,7 @@ export function evmWorkerChain({
 			}),
 		readBalances: () =>
 			Promise.all(
-				relayers.map(async (address) => ({
+				payers.map(async (address) => ({
 					relayer: formatAddress(chainId, address),
 					balance: await client.getBalance({ address }),
 				})),
@@ -239,6 +266,8 @@ export type WorkerChain = {
 	config: ChainConfig;
 	/** The accounts that send transactions, in the form of the store. Each has a separate lane. */
 	relayers: readonly Hex[];
+	/** The account that moves inventory, in a lane of its own. Absent if the treasury does not act. */
+	treasurer?: Address;
 	/** True if every lane can do every job. On Solana an op names its fee payer, and no other lane can send it. */
 	isAnyLaneGood: boolean;
 	/** Notifications of the chain's blocks. Absent if no node is subscribed to. */

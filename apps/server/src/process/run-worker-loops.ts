@@ -4,6 +4,7 @@ import type { Config } from "../config/config.ts";
 import type { DatabasePool } from "../database/database.ts";
 import { holdLeadership, type UntilBeat } from "../database/leadership.ts";
 import { ensurePartitions } from "../database/migrate.ts";
+import { laneTarget } from "../durable/poke-targets.ts";
 import { followPause } from "../follow/follow-pause.ts";
 import { keepFollowing } from "../follow/keep-following.ts";
 import { hasOpenJobs } from "../job/queue-jobs.ts";
@@ -42,6 +43,7 @@ export function runWorkerLoops({
 	wantPrices,
 	priceCache,
 	readTreasury,
+	chainOf,
 	referencePrices,
 	attesters,
 	webhooks,
@@ -60,6 +62,8 @@ export function runWorkerLoops({
 	priceCache: TreasuryDeps["priceCache"];
 	/** Reads caps and relayers of an EVM chain. */
 	readTreasury: TreasuryDeps["readChain"];
+	/** Returns the connection to an EVM chain; undefined if it is not configured. */
+	chainOf: TreasuryDeps["chainOf"];
 	/** Returns the reference price of each asset that has a live one. */
 	referencePrices: () => PricedAsset[];
 	attesters: readonly AttesterClient[];
@@ -136,6 +140,11 @@ export function runWorkerLoops({
 				priceCache,
 				wantPrices,
 				readChain: readTreasury,
+				chainOf,
+				pokeTreasurer: async (chainId) => {
+					const treasurer = chains.find((chain) => chain.chainId === chainId)?.treasurer;
+					if (treasurer) await engine.poke(laneTarget({ chainId, relayer: treasurer }));
+				},
 				wait,
 				nowMs,
 				signal,

@@ -148,6 +148,7 @@ export async function runWorker(configPath: string, { url }: { url?: string } = 
 		wantPrices: want,
 		priceCache,
 		readTreasury: (chainId) => readTreasuryOf(chainId, { chains, evm }),
+		chainOf: (chainId) => evm.find((chain) => chain.chainId === chainId),
 		referencePrices: () => referencePrices(config, { priceCache, nowMs: nowMs() }),
 		attesters,
 		webhooks: webhooks?.deliverer,
@@ -262,8 +263,8 @@ function readTreasuryOf(
 ): Promise<TreasuryReading> {
 	const chain = evm.find((one) => one.chainId === chainId);
 	if (!chain) throw new RangeError(`chain ${chainId} is not a connected EVM chain`);
-	const relayers = chains.find((one) => one.chainId === chainId)?.relayers ?? [];
-	return readTreasury(chain, { relayers });
+	const { relayers = [], treasurer } = chains.find((one) => one.chainId === chainId) ?? {};
+	return readTreasury(chain, { relayers: treasurer ? [...relayers, treasurer] : relayers });
 }
 
 /** Returns the price of each asset whose feed is live. */

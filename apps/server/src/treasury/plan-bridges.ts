@@ -18,7 +18,7 @@ import type { RouteSpeed, RouteState } from "./treasury-state.ts";
 const secondsPerYear = 31_557_600n;
 
 type Candidate = {
-	move: Omit<PlannedMove, "moveId" | "reason">;
+	move: Omit<PlannedMove, "moveId" | "nth" | "reason">;
 	from: ChainDraft;
 	to: ChainDraft;
 	/** What arrives, in the other chain's units. */

@@ -5,6 +5,8 @@ import type { TreasuryState } from "./treasury-state.ts";
 
 export type PlannedMove = MoveKey & {
 	moveId: Hex;
+	/** How many moves of the key the chain had made before. */
+	nth: number;
 	amount: Amount;
 	toToken: Hex;
 	/** Expected cost: gas, fees, and what a trade loses to the reference price. */
@@ -21,7 +23,7 @@ export type PlannedMove = MoveKey & {
 export type MoveList = {
 	moves: PlannedMove[];
 	isOpen: (key: MoveKey) => boolean;
-	add: (move: Omit<PlannedMove, "moveId">) => void;
+	add: (move: Omit<PlannedMove, "moveId" | "nth">) => void;
 };
 
 export function createMoveList(history: TreasuryState["history"]): MoveList {
@@ -35,7 +37,7 @@ export function createMoveList(history: TreasuryState["history"]): MoveList {
 			if (isOpen(move)) throw new Error(`two open moves of ${moveKeyText(move)}`);
 			const movesSoFar = known.get(moveKeyText(move))?.moves ?? 0;
 			known.set(moveKeyText(move), { moves: movesSoFar + 1, isOpen: true });
-			moves.push({ ...move, moveId: moveId(move, movesSoFar) });
+			moves.push({ ...move, moveId: moveId(move, movesSoFar), nth: movesSoFar });
 		},
 	};
 }

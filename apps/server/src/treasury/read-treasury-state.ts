@@ -137,12 +137,12 @@ export async function readTreasuryState({
 		return terms?.fromInventory ? held(chainId, address) : 0n;
 	}
 
-	/** Returns the vault's balance without what is promised to swaps, declared as withdrawn, or queued to be moved. */
+	/** Returns the vault's balance without what is reserved for swaps and moves, or declared as withdrawn. */
 	function freeOf({ chainId, vault }: DeskChain, token: Hex): Amount {
 		const row = balances.get(keyOf(chainId, token));
 		const leaving = rows.moves.reduce((sum, move) => {
 			const isHere = move.chainId === chainId && isSame(move.token, token) && isSame(move.holder, vault);
-			return isHere && move.kind !== "deposit" && move.state === "queued" ? sum + move.amount : sum;
+			return isHere && move.kind === "withdrawal" ? sum + move.amount : sum;
 		}, 0n);
 		return greater(0n, (row?.balance ?? 0n) - (row?.reserved ?? 0n) - leaving);
 	}

@@ -23,7 +23,7 @@ export const moveTransactions = {
  * A standard burn is attested once Ethereum has made its chain's block final, in 13 to 19 minutes, and costs nothing. Fast
  * burns cost what Circle decides for each chain, which nothing here reads, so none is planned.
  */
-const cctpStandard = { seconds: 1_140, feeCentibps: 0 };
+export const cctpStandard = { seconds: 1_140, feeCentibps: 0 };
 
 /** Returns a function for the value of a transaction's gas at the newest fees. It is undefined while a price is missing. */
 export function moveGas(

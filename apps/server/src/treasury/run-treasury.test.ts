@@ -291,12 +291,15 @@ test("a worker plans at once and after each wait, beside another one that does n
 			priceCache,
 			wantPrices: async () => {},
 			readChain,
+			chainOf: () => undefined,
+			pokeTreasurer: async () => {},
 			wait: async (ms) => {
 				waits.push(ms);
+				nowMs += ms;
 				onWait();
 				await new Promise((resolve) => setImmediate(resolve));
 			},
-			nowMs: () => nowMs++,
+			nowMs: () => nowMs,
 			signal: stop.signal,
 			log,
 		});
@@ -326,6 +329,8 @@ test("a worker plans at once and after each wait, beside another one that does n
 			throw new Error("prices were requested");
 		},
 		readChain,
+		chainOf: () => undefined,
+		pokeTreasurer: async () => {},
 		wait: async () => off.abort(),
 		nowMs: () => nowMs,
 		signal: off.signal,

@@ -5,7 +5,9 @@ import type { DatabasePool } from "../database/database.ts";
 import { holdLeadership, type UntilBeat } from "../database/leadership.ts";
 import type { PriceCache } from "../desk/price/price-cache.ts";
 import type { Log } from "../telemetry/log.ts";
+import { type AdvanceDeps, advanceMoves } from "./advance-moves.ts";
 import { plan } from "./plan.ts";
+import { queuePlan } from "./queue-plan.ts";
 import { readTreasuryState } from "./read-treasury-state.ts";
 import { clearNeeds, type StoredPlan, savePlan, toStoredPlan } from "./stored-plan.ts";
 
@@ -22,13 +24,18 @@ export type TreasuryDeps = {
 	wantPrices: (chainIds: readonly number[]) => Promise<void>;
 	/** Reads caps and relayers of an EVM chain. */
 	readChain: (chainId: number) => Promise<TreasuryReading>;
+	/** Returns the connection to an EVM chain; undefined if it is not configured. */
+	chainOf: AdvanceDeps["chainOf"];
+	pokeTreasurer: AdvanceDeps["pokeTreasurer"];
 	nowMs: () => Milliseconds;
 	log: Log;
 };
 
 /**
  * Plans the moves of the inventory every five minutes, in one worker at a time, until the signal aborts. Returns if
- * another worker does it. Nothing is moved. With the mode `off` it only removes what an earlier plan wrote.
+ * another worker does it. With the mode `act` it queues the planned moves. In every mode it follows those that are open
+ * to their end, because what is between two chains must arrive. With the mode `off` it plans nothing, and removes what
+ * an earlier plan wrote.
  */
 export async function runTreasury({
 	wait,
@@ -44,26 +51,30 @@ export async function runTreasury({
 	const chainIds = config.chains.map(({ chainId }) => chainId);
 	const isStopped = (isHeld: () => boolean) => signal.aborted || !isHeld();
 	await holdLeadership(pool, { name: "treasury", ...(untilBeat && { untilBeat }) }, async (isHeld) => {
-		if (config.treasury.mode === "off") {
-			await clearNeeds(pool);
-			while (!isStopped(isHeld)) await wait(planEveryMs);
-			return;
+		const { mode, iris } = config.treasury;
+		if (mode === "off") await clearNeeds(pool);
+		else {
+			const untilMs = nowMs() + pricesWithinMs;
+			const isReady = () => chainIds.every((chainId) => priceCache.isReady(chainId, { nowMs: nowMs() }));
+			while (!isStopped(isHeld) && !isReady() && nowMs() < untilMs) {
+				await wantPrices(chainIds);
+				await wait(lookEveryMs);
+			}
 		}
-		const untilMs = nowMs() + pricesWithinMs;
-		const isReady = () => chainIds.every((chainId) => priceCache.isReady(chainId, { nowMs: nowMs() }));
-		while (!isStopped(isHeld) && !isReady() && nowMs() < untilMs) {
-			await wantPrices(chainIds);
-			await wait(lookEveryMs);
-		}
+		let planAtMs = mode === "off" ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
 		while (!isStopped(isHeld)) {
-			await wantPrices(chainIds);
-			await planOnce(deps);
-			await wait(planEveryMs);
+			if (nowMs() >= planAtMs) {
+				planAtMs = nowMs() + planEveryMs;
+				await wantPrices(chainIds);
+				await planOnce(deps);
+			}
+			await advanceMoves({ ...deps, iris });
+			await wait(lookEveryMs);
 		}
 	});
 }
 
-/** Makes one plan of what can be read now, and stores it. */
+/** Makes one plan of what can be read now, and stores it. With the mode `act` it also queues the moves. */
 export async function planOnce({
 	pool,
 	config,
@@ -71,14 +82,17 @@ export async function planOnce({
 	readChain,
 	nowMs,
 	log,
-}: Omit<TreasuryDeps, "wantPrices">): Promise<StoredPlan> {
-	const { policy } = config.treasury;
+}: Omit<TreasuryDeps, "wantPrices" | "chainOf" | "pokeTreasurer">): Promise<StoredPlan> {
+	const { policy, mode } = config.treasury;
 	const atMs = nowMs();
 	const { state, held } = await readTreasuryState({ pool, config, priceCache, readChain, nowMs: atMs });
-	const stored = toStoredPlan(plan(state, policy), { state, held, policy });
+	const planned = plan(state, policy);
+	const stored = toStoredPlan(planned, { state, held, policy });
 	await savePlan(pool, { plan: stored, nowMs: atMs });
+	const { moves } = planned;
+	const queued = mode === "act" ? await queuePlan(pool, { moves, config, nowMs: atMs }) : [];
 	log.info(
-		{ moves: stored.moves.length, reasons: stored.reasons.length },
+		{ moves: moves.length, queued: queued.length, reasons: stored.reasons.length },
 		"the treasury's moves are planned",
 	);
 	return stored;

@@ -67,7 +67,7 @@ const waitsForLane = `(
  */
 export async function isMoveWanted(db: Database, { chainId }: LaneId, move: string): Promise<boolean> {
 	const condition =
-		"id = $2 and (state = 'sent' and chain_id = $1 or state = 'minting' and to_chain_id = $1)";
+		"id = $2 and (state = 'sent' and chain_id = $1 or state in ('minting', 'stuck') and to_chain_id = $1)";
 	return (await readMoves(db, condition, [chainId, move])).length > 0;
 }
 

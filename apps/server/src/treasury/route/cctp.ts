@@ -48,13 +48,14 @@ export type CctpStep = { state: CctpState } & (
 	| { kind: "read attestation" }
 	| ({ kind: "send mint"; nonce: Hex } & Attested)
 	| { kind: "reattest"; nonce: Hex }
-	| { kind: "arrived"; transactionHash: Hash; received: Amount; fee: Amount; attested: Attested }
-	| { kind: "final" }
+	| ({ kind: "arrived"; nonce: Hex; received: Amount; fee: Amount; attested: Attested } & MintPlace)
+	| ({ kind: "final" } & MintPlace)
 	/** Pages. The route starts nothing new until no move of it is stuck. */
 	| { kind: "stuck"; because: string }
 	| { kind: "failed"; error: "burn reverted" | "wrong message" | "wrong mint"; problem: string }
 );
 
+type MintPlace = { transactionHash: Hash; blockNumber: number };
 type Burned = Extract<BurnSight, { status: "burned" }>;
 
 /** A move is stuck once it has taken this many times the usual time. */
@@ -94,7 +95,7 @@ function afterBurn(move: CctpMove, facts: CctpFacts, burn: Burned): CctpStep {
 	const { nonce } = checked.message;
 	if (facts.isNonceOfAnother) return fail("wrong message", `its nonce ${nonce} is another move's`);
 	const { message, attestation } = attested;
-	if (mint) return afterMint(move, burn, { mint, attested: { message, attestation } });
+	if (mint) return afterMint(move, burn, { mint, nonce, attested: { message, attestation } });
 	return towardsMint(move, facts, { nonce, message, attestation });
 }
 
@@ -102,9 +103,10 @@ function afterBurn(move: CctpMove, facts: CctpFacts, burn: Burned): CctpStep {
 function afterMint(
 	{ state, burn, mintToken }: CctpMove,
 	{ isFinal }: Burned,
-	{ mint, attested }: { mint: CctpMint & { isFinal: boolean }; attested: Attested },
+	{ mint, ...found }: { mint: CctpMint & { isFinal: boolean }; nonce: Hex; attested: Attested },
 ): CctpStep {
-	const { amount, fee, transactionHash } = mint;
+	const { amount, fee, transactionHash, blockNumber } = mint;
+	const place = { transactionHash, blockNumber };
 	if (!isAddressEqual(mint.recipient, burn.recipient) || !isAddressEqual(mint.token, mintToken)) {
 		return fail("wrong mint", `${transactionHash} minted ${mint.token} to ${mint.recipient}`);
 	}
@@ -112,10 +114,10 @@ function afterMint(
 		return fail("wrong mint", `${transactionHash} minted ${amount} for a fee of ${fee}`);
 	}
 	if (state !== "arrived") {
-		return { kind: "arrived", state: "arrived", transactionHash, received: amount, fee, attested };
+		return { kind: "arrived", state: "arrived", ...place, ...found, received: amount, fee };
 	}
 	// A fast mint may be final before its burn is.
-	if (mint.isFinal && isFinal) return { kind: "final", state: "final" };
+	if (mint.isFinal && isFinal) return { kind: "final", state: "final", ...place };
 	return { kind: "wait", state, for: mint.isFinal ? "the burn to be final" : "the mint to be final" };
 }
 
