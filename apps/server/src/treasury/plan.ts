@@ -16,6 +16,13 @@ export type TreasuryPlan = {
 	needs: Map<number, Need>;
 };
 
+const problems = {
+	paused: "the chain is paused",
+	unreadable: "the chain is unreadable",
+	unexplained:
+		"its vault made a move that no row has: adopt it after a restore, or replace the treasurer's key",
+} as const;
+
 /**
  * Returns the moves of inventory that are worth their cost now. Gas for relayers comes first, because without it a chain
  * stands still. Then come sales of what is not kept, and moves between chains last, because they use what is left.
@@ -30,7 +37,7 @@ export function plan(state: TreasuryState, policy: TreasuryPolicy = defaultTreas
 		chains: state.chains.map((chain) => draftOf(chain, needs.get(chain.chainId))),
 		list: createMoveList(state.history),
 		reasons: state.chains.flatMap(({ name, status }) =>
-			status === "open" ? [] : [`Nothing is moved from or to ${name}, because the chain is ${status}.`],
+			status === "open" ? [] : [`Nothing is moved from or to ${name}, because ${problems[status]}.`],
 		),
 	};
 	planRefills(draft);

@@ -14,8 +14,10 @@ export type TreasuryRows = {
 	/** All moves of the treasurer's key that were made or are open, by what they are from and to. */
 	history: MoveHistory[];
 	pausedChainIds: number[];
-	/** Chains whose follower has looked at them recently. */
-	followedChainIds: number[];
+	/** Chains whose follower has looked at them recently, with the time of the last block that it read, in seconds. */
+	followed: { chainId: number; timestamp: number }[];
+	/** Chains with a move that is in no row, as after a restore, or after a theft of the treasurer's key. */
+	unknownMoveChainIds: number[];
 	/** What each relayer spent on gas in each hour in which it spent anything, and the hours since the first of these. */
 	spending: { chainId: number; relayer: Hex; hours: number; spent: Wei[] }[];
 };
@@ -97,9 +99,14 @@ async function readRows(
 			count(*) filter (where state not in ('failed', 'cancelled')) as moves, bool_or(not ${isOver}) as is_open
 		from treasury_moves where move_id is not null group by 1, 2, 3, 4, 5`,
 	);
-	const { rows: heads } = await db.query<{ chain_id: number }>(
-		"select chain_id from chain_heads where updated_at > now() - $1::float8 * interval '1 millisecond'",
+	const { rows: heads } = await db.query<Row<"chain_heads", "chain_id" | "timestamp">>(
+		"select chain_id, timestamp from chain_heads where updated_at > now() - $1::float8 * interval '1 millisecond'",
 		[followedWithinMs],
+	);
+	const { rows: unknown } = await db.query<Row<"chain_events", "chain_id">>(
+		`select distinct chain_id from chain_events e where name in ('Traded', 'Sent', 'Bridged') and not exists (
+			select from treasury_moves m where m.chain_id = e.chain_id and '0x' || encode(m.move_id, 'hex') = e.data->>'moveId'
+		)`,
 	);
 	const { rows: spending } = await db.query<{
 		chain_id: number;
@@ -154,7 +161,8 @@ async function readRows(
 			isOpen: row.is_open,
 		})),
 		pausedChainIds: paused.map(({ chainId }) => chainId),
-		followedChainIds: heads.map(({ chain_id }) => chain_id),
+		followed: heads.map(({ chain_id, timestamp }) => ({ chainId: chain_id, timestamp })),
+		unknownMoveChainIds: unknown.map(({ chain_id }) => chain_id),
 		spending: spending.map(({ chain_id, relayer, hours, spent }) => ({
 			chainId: chain_id,
 			relayer: bytesToHex(relayer),

@@ -13,6 +13,9 @@ import type { AssetState, ChainState, RelayerState, TreasuryState } from "./trea
 /** Half-lives after which demand counts nothing. */
 const demandHalfLives = 8;
 
+/** A chain whose events are read up to a block that is older than this is not planned. */
+const maxBehindSeconds = 120;
+
 /** The balance of a vault of a token. */
 export type Held = (chainId: number, token: Hex) => Amount;
 
@@ -78,13 +81,19 @@ export async function readTreasuryState({
 		];
 		const isRead =
 			balances.has(keyOf(chainId, token)) &&
-			rows.followedChainIds.includes(chainId) &&
+			isFollowed(chainId, reading) &&
 			(chain.kind !== "evm" || (reading !== undefined && tradeGasE18 !== undefined));
 		const isPaused = rows.pausedChainIds.includes(chainId);
 		return {
 			chainId,
 			name,
-			status: isPaused ? "paused" : isRead ? "open" : "unreadable",
+			status: isPaused
+				? "paused"
+				: rows.unknownMoveChainIds.includes(chainId)
+					? "unexplained"
+					: isRead
+						? "open"
+						: "unreadable",
 			vault,
 			settlement: {
 				chainId,
@@ -102,6 +111,15 @@ export async function readTreasuryState({
 			tradeGasE18: tradeGasE18 ?? 0n,
 			sendGasE18: sendGasE18 ?? 0n,
 		};
+	}
+
+	/**
+	 * Returns whether the follower has read the chain's events up to now. After a restore it must catch up first, or moves
+	 * that are already made would be planned again.
+	 */
+	function isFollowed(chainId: number, reading: TreasuryReading | undefined): boolean {
+		const head = rows.followed.find((one) => one.chainId === chainId);
+		return head !== undefined && (!reading || reading.timestamp - head.timestamp <= maxBehindSeconds);
 	}
 
 	/** Returns the assets whose reference is live. Those whose pools disagree with it have no ladders. */
@@ -134,7 +152,9 @@ export async function readTreasuryState({
 	function maxHeldOf(chainId: number, { symbol, decimals, address }: DeskAsset): Amount {
 		const terms = config.chains.find((one) => one.chainId === chainId)?.assets[symbol];
 		if (terms?.maxHeld !== undefined) return parseUnits(terms.maxHeld, decimals);
-		return terms?.fromInventory ? held(chainId, address) : 0n;
+		// The native token pays for gas and top-ups, so none is sold unless the operator says how much is enough.
+		const isKept = terms?.fromInventory || BigInt(address) === 0n;
+		return isKept ? held(chainId, address) : 0n;
 	}
 
 	/** Returns the vault's balance without what is reserved for swaps and moves, or declared as withdrawn. */

@@ -23,8 +23,11 @@ export type TreasuryState = {
 export type ChainState = {
 	chainId: number;
 	name: string;
-	/** A chain whose balances, prices or events could not be read is `unreadable`: its amounts are the last known. */
-	status: "open" | "paused" | "unreadable";
+	/**
+	 * A chain whose balances, prices or events could not be read is `unreadable`: its amounts are the last known. One with
+	 * a move that is in no row is `unexplained`.
+	 */
+	status: "open" | "paused" | "unreadable" | "unexplained";
 	vault: Hex;
 	/** Counted at par: 10^decimals units are one dollar. */
 	settlement: TokenState & SettlementHolding;

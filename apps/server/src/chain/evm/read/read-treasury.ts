@@ -4,6 +4,8 @@ import type { EvmChain } from "../connect-chain.ts";
 
 /** What a chain shows of the means to move inventory, at one block. */
 export type TreasuryReading = {
+	/** The time of the block, in seconds since 1970. */
+	timestamp: number;
 	/** What the vault's cap lets a trade of each token take now, by token. */
 	tradeCapLeft: Map<Address, Amount>;
 	/** What the vault's cap lets through each of its routes now, by the other chain's id. */
@@ -42,11 +44,13 @@ export async function readTreasury(
 				functionName: "getEthBalance" as const,
 				args: [relayer] as const,
 			})),
+			{ address: multicall3, abi: multicall3Abi, functionName: "getCurrentBlockTimestamp" as const },
 		],
 	});
 	const capAt = (i: number): bigint => (read[i] as readonly [bigint, bigint])[1];
 	const sends = tokens.length + routes.length;
 	return {
+		timestamp: Number(read[sends + 2 * relayers.length]),
 		tradeCapLeft: new Map(tokens.map((token, i) => [token, capAt(i)])),
 		bridgeCapLeft: new Map(routes.map(([chainId], i) => [Number(chainId), capAt(tokens.length + i)])),
 		relayers: relayers.map((address, i) => ({
