@@ -9,8 +9,9 @@ import { type ChainDeployment, deploymentSchema } from "@geoswap/protocol";
 import { hexToBytes } from "viem";
 import { connectDevnetChain, devnetChains } from "./devnet-chain.ts";
 import { isRunning } from "./is-running.ts";
-import { setUpChain } from "./set-up-chain.ts";
-import { startAnvil } from "./start-anvil.ts";
+import { setUpChains } from "./set-up-chains.ts";
+import { type Anvil, startAnvil } from "./start-anvil.ts";
+import { startOrder } from "./start-order.ts";
 
 /** A chain that is set up, ready to be loaded by a new process. */
 export type ChainState = { chainId: number; stateFile: string; deployment: ChainDeployment };
@@ -23,6 +24,7 @@ const sources = [
 	"contracts/artifacts/*.json",
 	"contracts/deploy/**/*.ts",
 	"devnet/src/*.ts",
+	"devnet/src/cctp/*.ts",
 	"packages/protocol/src/**/*.ts",
 	"pnpm-lock.yaml",
 ];
@@ -68,36 +70,36 @@ export async function chainStates(): Promise<ChainState[]> {
 async function build(folder: string): Promise<void> {
 	const unfinished = join(cacheFolder, `unfinished-${randomUUID()}`);
 	await mkdir(unfinished);
+	const order = startOrder();
 	try {
-		const chains = await Promise.all(devnetChains.map(({ chainId }) => buildChain(unfinished, chainId)));
-		await writeFile(join(unfinished, "deployment.json"), JSON.stringify({ chains }));
+		// A node that loads a state has the state of the last block only. A follower skips blocks older than some seconds.
+		// If the blocks were young, the follower would request the state of an earlier block.
+		const startsAtUnixSeconds = Math.floor(Date.now() / 1_000) - ageSeconds;
+		const starting = devnetChains.map(
+			({ chainId }) => [chainId, startAnvil({ chainId, startsAtUnixSeconds })] as const,
+		);
+		const anvils = await order.together<Record<string, Promise<Anvil>>>(Object.fromEntries(starting));
+		const chains = await setUpChains(
+			Object.entries(anvils).map(([chainId, { url }]) =>
+				connectDevnetChain({ chainId: Number(chainId), rpcUrl: url }),
+			),
+		);
+		for (const { chainId, testClient } of chains) {
+			const state = await promisify(gunzip)(hexToBytes(await testClient.dumpState()));
+			await writeFile(join(unfinished, `${chainId}.json`), state);
+		}
+		const deployments = chains.map(({ deployment }) => deployment);
+		await writeFile(join(unfinished, "deployment.json"), JSON.stringify({ chains: deployments }));
 		// The rename makes the folder appear as a whole or not at all.
 		await rename(unfinished, folder).catch((error) => {
 			// Two processes that both found the lock abandoned have built the same.
 			if (!existsSync(folder)) throw error;
 		});
 	} finally {
+		await order.stop();
 		await rm(unfinished, { recursive: true, force: true });
 	}
 	await clearUnused();
-}
-
-async function buildChain(folder: string, chainId: number): Promise<ChainDeployment> {
-	// A node that loads a state has the state of the last block only. A follower skips blocks older than some seconds. If
-	// the blocks were young, the follower would request the state of an earlier block.
-	const anvil = await startAnvil({
-		chainId,
-		startsAtUnixSeconds: Math.floor(Date.now() / 1_000) - ageSeconds,
-	});
-	try {
-		const chain = connectDevnetChain({ chainId, rpcUrl: anvil.url });
-		const deployment = await setUpChain(chain);
-		const state = await promisify(gunzip)(hexToBytes(await chain.testClient.dumpState()));
-		await writeFile(join(folder, `${chainId}.json`), state);
-		return deployment;
-	} finally {
-		await anvil.stop();
-	}
 }
 
 /** Takes the lock, a file with its holder's process id. A lock whose holder is gone is abandoned. */

@@ -53,6 +53,10 @@ export function describeDevnet({ running, deployment, keys, solanaKeys, files }:
 	lines.push("", "Relayers");
 	for (const key of keys.relayers) lines.push(`  ${privateKeyToAddress(key)}`);
 	lines.push(...describeSolana(running.solana, deployment.solana, solanaKeys));
+	lines.push("", "Models of Circle's CCTP");
+	each("messenger", (chain) => chain.cctp?.tokenMessenger ?? "");
+	each("transmitter", (chain) => chain.cctp?.messageTransmitter ?? "");
+	row("Iris", [running.irisUrl]);
 	lines.push("", "Files");
 	lines.push(`  ${"deployment".padEnd(16)}${relative(process.cwd(), files.deployment)}`);
 	lines.push(`  ${"keys".padEnd(16)}${relative(process.cwd(), files.keys)}`);

@@ -1,3 +1,4 @@
+import type { ChainDeployment } from "@geoswap/protocol";
 import {
 	type Address,
 	type Chain,
@@ -20,6 +21,9 @@ export type DevnetChain = {
 	publicClient: PublicClient<HttpTransport, Chain>;
 	testClient: TestClient<"anvil", HttpTransport, Chain>;
 };
+
+/** A chain that is set up. */
+export type TestChain = DevnetChain & { deployment: ChainDeployment };
 
 /** The chains of the devnet, in the order of their ports. */
 export const devnetChains = [

@@ -15,6 +15,8 @@ export type RunningDevnet = {
 	pid: number;
 	chains: { chainId: number; rpcUrl: string }[];
 	solana: SolanaEndpoint;
+	/** The model of Circle's attestation service. */
+	irisUrl: string;
 };
 
 export type SolanaEndpoint = { chainId: number; rpcUrl: string; wsUrl: string };

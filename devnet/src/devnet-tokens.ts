@@ -18,6 +18,8 @@ export type DevnetToken = {
 	inventory: string;
 	perWallet: string;
 	outflowPerHour: string;
+	/** How much of it the treasurer's key can trade in an hour. */
+	tradePerHour: string;
 };
 
 const hour = 3_600;
@@ -39,6 +41,7 @@ export const devnetTokens: readonly DevnetToken[] = [
 		inventory: "5000000",
 		perWallet: "100000",
 		outflowPerHour: "2000000",
+		tradePerHour: "500000",
 	},
 	{
 		symbol: "USDT",
@@ -52,6 +55,7 @@ export const devnetTokens: readonly DevnetToken[] = [
 		inventory: "5000000",
 		perWallet: "100000",
 		outflowPerHour: "2000000",
+		tradePerHour: "500000",
 	},
 	{
 		symbol: wrappedNativeSymbol,
@@ -65,6 +69,7 @@ export const devnetTokens: readonly DevnetToken[] = [
 		inventory: "1000",
 		perWallet: "30",
 		outflowPerHour: "500",
+		tradePerHour: "100",
 	},
 	{
 		symbol: "ORB",
@@ -78,11 +83,19 @@ export const devnetTokens: readonly DevnetToken[] = [
 		inventory: "1000000",
 		perWallet: "40000",
 		outflowPerHour: "500000",
+		tradePerHour: "100000",
 	},
 ];
 
 /** The native token. Its decimals, feed and paths are WETH's; its address is the zero address. */
-export const devnetNative = { symbol: "ETH", inventory: "1000", outflowPerHour: "500" } as const;
+export const devnetNative = {
+	symbol: "ETH",
+	inventory: "1000",
+	outflowPerHour: "500",
+	tradePerHour: "100",
+	/** How much of it the treasurer's key can send to each relayer in an hour. */
+	sendPerHour: "10",
+} as const;
 
 /**
  * How far each feed may lag behind the market, as deployments state it. The server's own defaults cover this for

@@ -1,9 +1,9 @@
 export { callMany } from "./call-many.ts";
-export { addCctp, cctpAttesterKeys, type DevCctp } from "./cctp/add-cctp.ts";
+export { cctpAttesterKeys, cctpOf, type DevCctp } from "./cctp/add-cctp.ts";
 export { type DevIris, type IrisMood, type IrisService, startIris } from "./cctp/start-iris.ts";
 export { uniswapInitCode } from "./deploy-uniswap.ts";
 export { devFeedAbi, devTokenAbi } from "./dev-contract-abi.ts";
-export { connectDevnetChain, type DevnetChain } from "./devnet-chain.ts";
+export { connectDevnetChain, type DevnetChain, type TestChain } from "./devnet-chain.ts";
 export { type DevnetKeys, deriveDevnetKeys } from "./devnet-keys.ts";
 export { type Costume, dressChain } from "./dress/dress-chain.ts";
 export { placeContract } from "./dress/place-contract.ts";
@@ -51,7 +51,6 @@ export {
 	type ChainRhythm,
 	startAddedChain,
 	startTestChains,
-	type TestChain,
 	type TestChains,
 } from "./start-test-chains.ts";
 export { quoterAbi, routerAbi } from "./uniswap-abi.ts";

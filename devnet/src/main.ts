@@ -34,7 +34,7 @@ for (const command of [program, price]) {
 	command
 		.option(
 			"--port <number>",
-			"port of the first chain; the other chains use the next ports",
+			"port of the first chain; the other chains and Iris use the next ports",
 			parsePort,
 			defaultPort,
 		)
@@ -128,7 +128,7 @@ function withNegativePercent(argv: string[]): string[] {
 
 function parsePort(text: string): number {
 	const port = parseWholeNumber(text);
-	if (port < 1 || port > 65_533) throw new InvalidArgumentError("must be a port from 1 to 65533.");
+	if (port < 1 || port > 65_532) throw new InvalidArgumentError("must be a port from 1 to 65532.");
 	return port;
 }
 

@@ -12,6 +12,7 @@ import {
 	zeroAddress,
 } from "viem";
 import { privateKeyToAccount, privateKeyToAddress } from "viem/accounts";
+import { allowMoves } from "./allow-moves.ts";
 import { callMany } from "./call-many.ts";
 import { tokenInitCode } from "./contract-code.ts";
 import { deployCode } from "./deploy-code.ts";
@@ -164,6 +165,7 @@ export async function setUpChain(
 			]),
 		}),
 	});
+	await allowMoves({ ...chain, deployment });
 	onProgress("deployed Geoswap's contracts");
 
 	const { vault } = deployment.contracts;

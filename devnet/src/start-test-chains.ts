@@ -1,14 +1,12 @@
-import type { ChainDeployment, Deployment } from "@geoswap/protocol";
+import type { Deployment } from "@geoswap/protocol";
 import { type ChainState, chainStates } from "./chain-states.ts";
-import { connectDevnetChain, type DevnetChain } from "./devnet-chain.ts";
+import { connectDevnetChain, type TestChain } from "./devnet-chain.ts";
 import { type DevnetKeys, deriveDevnetKeys } from "./devnet-keys.ts";
 import { keepFeedsFresh } from "./keep-feeds-fresh.ts";
 import { keepPace } from "./keep-pace.ts";
 import { refreshFeeds } from "./refresh-feeds.ts";
 import { setUpChain } from "./set-up-chain.ts";
 import { startAnvil } from "./start-anvil.ts";
-
-export type TestChain = DevnetChain & { deployment: ChainDeployment };
 
 export type TestChains = {
 	origin: TestChain;

@@ -43,7 +43,7 @@ function processesOn(port: number): string[] {
 	);
 }
 
-/** Returns a free port whose next two are free as well. */
+/** Returns a free port whose next three are free as well. */
 async function freePort(): Promise<number> {
 	for (;;) {
 		const server = createServer().listen(0, "127.0.0.1");
@@ -51,7 +51,7 @@ async function freePort(): Promise<number> {
 		const { port } = server.address() as AddressInfo;
 		server.close();
 		await once(server, "close");
-		const areNextFree = await Promise.all([port + 1, port + 2].map(expectFreePort)).then(
+		const areNextFree = await Promise.all([port + 1, port + 2, port + 3].map(expectFreePort)).then(
 			() => true,
 			() => false,
 		);

@@ -1,30 +1,25 @@
-import { devnetKeys, readArtifact, vaultRoles } from "@geoswap/contracts";
-import { geoVaultAbi, toWord } from "@geoswap/protocol";
-import { type Address, encodeDeployData, encodeFunctionData, type Hex, parseAbi } from "viem";
+import { devnetKeys, readArtifact } from "@geoswap/contracts";
+import { type ChainDeployment, toWord } from "@geoswap/protocol";
+import { type Address, encodeDeployData, encodeFunctionData, type Hex, parseAbi, parseUnits } from "viem";
 import { privateKeyToAddress } from "viem/accounts";
 import { deployCode } from "../deploy-code.ts";
+import type { TestChain } from "../devnet-chain.ts";
 import { deriveDevnetKeys } from "../devnet-keys.ts";
+import { devnetToken, settlementSymbol } from "../devnet-tokens.ts";
 import { sendAs } from "../send-as.ts";
-import type { TestChain } from "../start-test-chains.ts";
+import { setCap } from "../set-cap.ts";
 
-/** The models of Circle's contracts on one chain, and the vault's routes to the other chains. */
-export type DevCctp = {
-	chain: TestChain;
-	/** The chain, as Circle would number it. */
-	domain: number;
-	tokenMessenger: Address;
-	messageTransmitter: Address;
-	/** The CctpRoute to each other chain, by chain id. */
-	routes: Map<number, Address>;
-};
+/** The models of Circle's contracts on one chain, and the vault's routes to the other chains, by their ids. */
+export type DevCctp = NonNullable<ChainDeployment["cctp"]> & { chain: TestChain };
 
-const managerAbi = parseAbi(["function grantRole(uint64 roleId, address account, uint32 executionDelay)"]);
 const messengerAbi = parseAbi([
 	"function link(uint32 domain, bytes32 messenger, bytes32 remoteToken, address localToken)",
 ]);
 
-/** The kind of a cap on bridges, as the vault numbers the kinds. */
-const bridgeCap = 3;
+/** The maximum fee of a burn, in hundredths of a percent. */
+const maxFeeBps = 14;
+/** What each route lets through in an hour, in whole tokens. */
+const bridgePerHour = "1000000";
 
 /** Development keys of the model's attesters, in ascending order of their addresses. Everyone can derive them. */
 export function cctpAttesterKeys(): Hex[] {
@@ -33,75 +28,72 @@ export function cctpAttesterKeys(): Hex[] {
 	);
 }
 
+/** Returns the models of a chain. Throws if it was set up without them. */
+export function cctpOf(chain: TestChain): DevCctp {
+	const { cctp, name } = chain.deployment;
+	if (!cctp) throw new Error(`${name} was set up without Circle's contracts`);
+	return { ...cctp, chain };
+}
+
 /**
  * Deploys models of Circle's contracts to chains that are set up, links them, and deploys a route from each vault to each
- * other one with a cap on it. Lets the treasurer bridge.
+ * other one with a cap on it. Returns the chains, whose deployments now have the contracts.
  */
-export async function addCctp(
-	chains: readonly TestChain[],
-	{ treasurer, capPerHour, maxFeeBps = 14 }: { treasurer: Address; capPerHour: bigint; maxFeeBps?: number },
-): Promise<DevCctp[]> {
-	const { actors, ...keys } = deriveDevnetKeys();
-	const deployer = privateKeyToAddress(keys.deployer);
+export async function addCctp(chains: readonly TestChain[]): Promise<TestChain[]> {
+	const models = await Promise.all(chains.map(deployModels));
+	return Promise.all(
+		models.map(async (from) => {
+			const routes: Record<string, Address> = {};
+			for (const to of models.filter((other) => other !== from)) {
+				routes[to.chain.chainId] = await addRoute(from, to);
+			}
+			const { chain, ...contracts } = from;
+			return { ...chain, deployment: { ...chain.deployment, cctp: { ...contracts, routes } } };
+		}),
+	);
+}
+
+type Models = Omit<DevCctp, "routes">;
+
+async function deployModels(chain: TestChain, domain: number): Promise<Models> {
+	const { market } = deriveDevnetKeys().actors;
 	const attesters = cctpAttesterKeys().map((key) => privateKeyToAddress(key));
-	const added: DevCctp[] = [];
-	for (const [domain, chain] of chains.entries()) {
-		const transmitter = { ...readArtifact("DevTransmitter"), args: [domain, attesters] };
-		const messageTransmitter = await deployCode(chain, actors.market, encodeDeployData(transmitter));
-		const messenger = { ...readArtifact("DevMessenger"), args: [messageTransmitter, actors.market] };
-		const tokenMessenger = await deployCode(chain, actors.market, encodeDeployData(messenger));
-		added.push({ chain, domain, tokenMessenger, messageTransmitter, routes: new Map() });
-	}
-	for (const from of added) {
-		const { deployment } = from.chain;
-		const { accessManager, vault } = deployment.contracts;
-		await sendAs(from.chain, deployer, {
-			to: accessManager,
-			data: encodeFunctionData({
-				abi: managerAbi,
-				functionName: "grantRole",
-				args: [vaultRoles.treasurer.id, treasurer, 0],
-			}),
-		});
-		for (const to of added.filter((other) => other !== from)) {
-			await sendAs(from.chain, actors.market, {
-				to: from.tokenMessenger,
-				data: encodeFunctionData({
-					abi: messengerAbi,
-					functionName: "link",
-					args: [
-						to.domain,
-						toWord(to.tokenMessenger),
-						toWord(to.chain.deployment.settlementToken),
-						deployment.settlementToken,
-					],
-				}),
-			});
-			const route = await deployCode(
-				from.chain,
-				actors.market,
-				encodeDeployData({
-					...readArtifact("CctpRoute"),
-					args: [
-						vault,
-						from.tokenMessenger,
-						deployment.settlementToken,
-						to.domain,
-						toWord(to.chain.deployment.contracts.vault),
-						maxFeeBps,
-					],
-				}),
-			);
-			await sendAs(from.chain, deployer, {
-				to: vault,
-				data: encodeFunctionData({
-					abi: geoVaultAbi,
-					functionName: "setCap",
-					args: [bridgeCap, deployment.settlementToken, route, capPerHour],
-				}),
-			});
-			from.routes.set(to.chain.chainId, route);
-		}
-	}
-	return added;
+	const transmitter = { ...readArtifact("DevTransmitter"), args: [domain, attesters] };
+	const messageTransmitter = await deployCode(chain, market, encodeDeployData(transmitter));
+	const messenger = { ...readArtifact("DevMessenger"), args: [messageTransmitter, market] };
+	const tokenMessenger = await deployCode(chain, market, encodeDeployData(messenger));
+	return { chain, domain, tokenMessenger, messageTransmitter };
+}
+
+async function addRoute({ chain, tokenMessenger }: Models, to: Models): Promise<Address> {
+	const { actors, deployer } = deriveDevnetKeys();
+	const { settlementToken, contracts } = chain.deployment;
+	const there = to.chain.deployment;
+	await sendAs(chain, actors.market, {
+		to: tokenMessenger,
+		data: encodeFunctionData({
+			abi: messengerAbi,
+			functionName: "link",
+			args: [to.domain, toWord(to.tokenMessenger), toWord(there.settlementToken), settlementToken],
+		}),
+	});
+	const route = await deployCode(
+		chain,
+		actors.market,
+		encodeDeployData({
+			...readArtifact("CctpRoute"),
+			args: [
+				contracts.vault,
+				tokenMessenger,
+				settlementToken,
+				to.domain,
+				toWord(there.contracts.vault),
+				maxFeeBps,
+			],
+		}),
+	);
+	const perHour = parseUnits(bridgePerHour, devnetToken(settlementSymbol).decimals);
+	const cap = setCap(contracts.vault, { kind: "bridge", token: settlementToken, to: route, perHour });
+	await sendAs(chain, privateKeyToAddress(deployer), cap);
+	return route;
 }

@@ -45,10 +45,11 @@ export async function readSentMessages(from: DevCctp, hash: Hash): Promise<SentM
 	const { timestamp } = await publicClient.getBlock({ blockHash: receipt.blockHash });
 	return parseEventLogs({ abi: transmitterAbi, logs: receipt.logs })
 		.filter(({ address }) => isAddressEqual(address, from.messageTransmitter))
-		.map(({ args: { message: bytes }, logIndex }) => ({
+		.map(({ args: { message: bytes } }, i) => ({
 			from,
 			bytes,
-			nonce: keccak256(concat([hash, numberToHex(logIndex, { size: 32 })])),
+			// A reorg that moves the transaction to another block must not change the nonce.
+			nonce: keccak256(concat([hash, numberToHex(i, { size: 32 })])),
 			destinationDomain: hexToNumber(slice(bytes, 8, 12)),
 			minFinalityThreshold: hexToNumber(slice(bytes, 140, 144)),
 			amount: hexToBigInt(slice(bytes, headerBytes + 68, headerBytes + 100)),

@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { type Hash, type Hex, isHash, keccak256 } from "viem";
 import { sign } from "viem/accounts";
-import { cctpAttesterKeys, type DevCctp } from "./add-cctp.ts";
+import type { TestChain } from "../devnet-chain.ts";
+import { cctpAttesterKeys, cctpOf } from "./add-cctp.ts";
 import { attestableMessage, readSentMessages, type SentMessage } from "./sent-message.ts";
 
 /** What the model does about a message. */
@@ -54,13 +55,14 @@ export async function startIris({
 	now = Date.now,
 	port = 0,
 }: {
-	chains: readonly DevCctp[];
+	chains: readonly TestChain[];
 	/** The fee of a fast burn. A burn with a lower maximum becomes a standard one. */
 	fastFeeBps?: bigint;
 	now?: () => number;
 	port?: number;
 }): Promise<DevIris> {
 	const keys = cctpAttesterKeys();
+	const models = chains.map(cctpOf);
 	const open = new Set<ServerResponse>();
 	/** Messages that were requested, by nonce. */
 	const known = new Map<Hex, SentMessage>();
@@ -83,7 +85,7 @@ export async function startIris({
 	}
 
 	async function getMessages(domain: number, hash: string): Promise<Answer> {
-		const from = chains.find((chain) => chain.domain === domain);
+		const from = models.find((one) => one.domain === domain);
 		if (!from || !isHash(hash)) return { status: 400, body: { error: "invalid request" } };
 		const mood = iris.moodOf.get(hash) ?? iris.mood;
 		const sent = mood === "silent" ? [] : await readSentMessages(from, hash);
@@ -154,7 +156,7 @@ export async function startIris({
 	}
 
 	async function expirationBlock({ destinationDomain }: SentMessage, mood: IrisMood): Promise<bigint> {
-		const to = chains.find(({ domain }) => domain === destinationDomain);
+		const to = models.find(({ domain }) => domain === destinationDomain);
 		if (!to) throw new Error(`no chain has domain ${destinationDomain}`);
 		const newest = await to.chain.publicClient.getBlockNumber();
 		return mood === "expired" ? newest : newest + validBlocks;

@@ -23,7 +23,7 @@ import {
 	type TransactionReceipt,
 	type TransactionSerialized,
 } from "viem";
-import type { TestChain } from "../start-test-chains.ts";
+import type { TestChain } from "../devnet-chain.ts";
 import { gasPriceOracleAddress, l1BlockAddress, opStackPredeploys } from "./op-stack-predeploys.ts";
 
 const oracleAbi = parseAbi([

@@ -7,6 +7,7 @@ import type { SolanaEndpoint } from "../devnet-files.ts";
 import type { DevnetKeys } from "../devnet-keys.ts";
 import type { SolanaDevnetKeys } from "../solana/development-solana-keys.ts";
 import { solanaKeyVariables } from "../solana/solana-key-variables.ts";
+import { startOrder } from "../start-order.ts";
 import { claimFolder } from "./claim-folder.ts";
 import { isEverythingReady } from "./is-everything-ready.ts";
 import { portSource } from "./port-source.ts";
@@ -21,7 +22,6 @@ import {
 	type StackSolanaEndpoint,
 	stackConfig,
 } from "./stack-config.ts";
-import { startOrder } from "./start-order.ts";
 import { createDatabase, databaseLogins, startPostgres } from "./start-postgres.ts";
 import { type StackRedis, startRedis } from "./start-redis.ts";
 import { startRestate } from "./start-restate.ts";

@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
 import {
-	addCctp,
 	callMany,
+	cctpOf,
 	type DevCctp,
 	type DevIris,
+	deriveDevnetKeys,
 	type IrisMood,
 	startIris,
 	startTestChains,
@@ -25,6 +26,7 @@ import {
 	size,
 	slice,
 } from "viem";
+import { privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { requestReattestation } from "../../chain/evm/cctp/read-attestation.ts";
 import { encodeMint } from "../../chain/evm/cctp/read-mint.ts";
@@ -32,7 +34,7 @@ import { connectChain } from "../../chain/evm/connect-chain.ts";
 import type { CctpStep } from "./cctp.ts";
 import { type CctpMoveRow, lookAtCctpMove } from "./look-at-cctp-move.ts";
 
-const treasurer: Address = "0x00000000000000000000000000000000000ca511";
+const treasurer = privateKeyToAddress(deriveDevnetKeys().treasurer);
 const stranger: Address = "0x0000000000000000000000000000000000057a16";
 const amount = parseUnits("1000", 6);
 const usualMs = { fast: 20_000, standard: 900_000 };
@@ -47,12 +49,11 @@ const clock = () => Date.now() + aheadMs;
 
 beforeAll(async () => {
 	chains = await startTestChains();
-	const added = await addCctp([chains.origin, chains.destination], { treasurer, capPerHour: 10n ** 15n });
-	[origin, destination] = added as [DevCctp, DevCctp];
+	[origin, destination] = [cctpOf(chains.origin), cctpOf(chains.destination)];
 	for (const { testClient } of [chains.origin, chains.destination]) {
 		for (const address of [treasurer, stranger]) await testClient.setBalance({ address, value: 10n ** 18n });
 	}
-	iris = await startIris({ chains: added, now: clock });
+	iris = await startIris({ chains: [chains.origin, chains.destination], now: clock });
 });
 afterAll(async () => {
 	await iris?.stop();
@@ -78,7 +79,7 @@ async function burnMove({
 } = {}): Promise<CctpMoveRow & { transactionHash: Hash }> {
 	const { deployment } = origin.chain;
 	const { vault } = deployment.contracts;
-	const route = origin.routes.get(destination.chain.chainId) as Address;
+	const route = origin.routes[destination.chain.chainId] as Address;
 	const moveId = bytesToHex(randomBytes(32));
 	const destinationBlock = Number(await destination.chain.publicClient.getBlockNumber());
 	const data = encodeAbiParameters([{ type: "uint256" }, { type: "uint32" }], [maxFee, minFinalityThreshold]);
