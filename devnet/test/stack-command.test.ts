@@ -49,6 +49,14 @@ describe("a running stack", () => {
 		expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining("no swap is known") });
 	});
 
+	test("reads attestations from its own Iris, and moves nothing", async () => {
+		const { treasury } = JSON.parse(readFileSync(join(dataDir, "config.json"), "utf8"));
+		expect(treasury).toEqual({ iris: { url: `http://127.0.0.1:${port + 17}` } });
+		const unknown = await fetch(`${treasury.iris.url}/v2/messages/0?transactionHash=0x${"00".repeat(32)}`);
+		expect(unknown.status).toBe(404);
+		expect(await unknown.json()).toEqual({ code: 404, error: "Message hash not found" });
+	});
+
 	test("makes a second stack in the same folder or on the same port fail with the reason", async () => {
 		const sameFolder = await command(["--port", String(port + 50), "--data-dir", dataDir]).finished;
 		expect(sameFolder).toMatchObject({ code: 1, stderr: expect.stringContaining("runs from") });

@@ -6,10 +6,12 @@ import {
 	type ChainRhythm,
 	connectDevnetChain,
 	createApiKey,
+	type DevIris,
 	type DevnetKeys,
 	fundWallet,
 	type Stack,
 	solanaFeeds,
+	startIris,
 	startStack,
 	startTestChains,
 	startTestSolana,
@@ -76,6 +78,8 @@ export type OwnEnvironment = Environment & {
 	/** Input of `joinEnvironment` in another process. */
 	address: EnvironmentAddress;
 	stack: Stack;
+	/** The model of Circle's attestation service, which a test can make late, silent or wrong. */
+	iris: DevIris;
 	/** Removes the files unless `keepFiles` is set. */
 	stop: (options?: { keepFiles?: boolean }) => Promise<void>;
 };
@@ -86,6 +90,7 @@ export async function startEnvironment({
 	countCalls = false,
 	startProvider = async ({ rpcUrl }) => ({ url: rpcUrl, stop: async () => {} }),
 	publish = (deployment) => deployment,
+	treasury = {},
 	...options
 }: Pick<
 	Parameters<typeof startStack>[0],
@@ -102,16 +107,24 @@ export async function startEnvironment({
 	startProvider?: (node: TestChain) => Promise<{ url: string; stop: () => Promise<void> }>;
 	/** Returns the deployment file to begin with, which may lack some of what is on the chains. */
 	publish?: (deployment: Deployment) => Deployment;
+	/** Settings of the treasury, such as `{ mode: "act", policy: { horizonHours: 0.1 } }`. Its mode is `plan` otherwise. */
+	treasury?: { mode?: "off" | "plan" | "act"; policy?: Record<string, number> };
 } = {}): Promise<OwnEnvironment> {
 	const dataDir = mkdtempSync(join(tmpdir(), "geoswap-e2e-"));
 	let chains: EnvironmentAddress["chains"] = [];
 	let solana: EnvironmentAddress["solana"] | undefined;
+	let iris: DevIris | undefined;
 	const tracesFile = join(dataDir, "logs", "traces.jsonl");
 	const collector = await startOtlpCollector(tracesFile);
 	const { configure = (config) => config } = options;
 	const stack = await startStack({
 		...options,
-		configure: (config) => configure({ ...config, telemetry: { tracesUrl: collector.tracesUrl } }),
+		configure: (config) =>
+			configure({
+				...config,
+				telemetry: { tracesUrl: collector.tracesUrl },
+				treasury: { ...(config.treasury as object), ...treasury },
+			}),
 		dataDir,
 		startChains: async () => {
 			const evm = await startTestChains({ automine: false, ...rhythm });
@@ -139,6 +152,9 @@ export async function startEnvironment({
 				rpcUrl,
 				counterUrl: counterUrl(i),
 			}));
+			// The model reads the nodes themselves, because Circle uses none of the service's providers.
+			const model = await startIris({ chains: [origin, destination] });
+			iris = model;
 			const { rpcUrl, wsUrl } = testSolana;
 			solana = { rpcUrl, wsUrl, counterUrl: counterUrl(2), heldAtStart: await heldBy(testSolana) };
 			return {
@@ -151,14 +167,15 @@ export async function startEnvironment({
 				},
 				deployment,
 				keys,
+				iris: model,
 				stop: async () => {
 					const inFront = [...counters, ...providers].map(({ stop }) => stop());
-					await Promise.all([...inFront, evm.stop(), testSolana.stop()]);
+					await Promise.all([...inFront, model.stop(), evm.stop(), testSolana.stop()]);
 				},
 			};
 		},
 	});
-	if (!solana) throw new Error("an environment has a Solana");
+	if (!solana || !iris) throw new Error("an environment has a Solana and an Iris");
 	const { baseUrl, apiKey, databaseUrl, adminUrl, logDir, metricsUrls, deployment, keys } = stack;
 	const address: EnvironmentAddress = {
 		baseUrl,
@@ -178,6 +195,7 @@ export async function startEnvironment({
 		...joinEnvironment(address),
 		address,
 		stack,
+		iris,
 		stop: async ({ keepFiles = false } = {}) => {
 			await stack.stop();
 			await collector.stop();

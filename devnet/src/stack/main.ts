@@ -132,9 +132,9 @@ async function start(options: Options): Promise<void> {
 
 async function startChains(dataDir: string, nextPort: () => Promise<number>): Promise<StackChains> {
 	const port = await nextPort();
-	const { running, deployment, keys, solanaKeys, stop } = await startDevnet({ port, dataDir });
+	const { running, deployment, keys, solanaKeys, iris, stop } = await startDevnet({ port, dataDir });
 	const solana = { ...running.solana, keys: solanaKeys };
-	return { endpoints: running.chains, solana, deployment, keys, stop };
+	return { endpoints: running.chains, solana, deployment, keys, iris, stop };
 }
 
 /** Returns the configuration of a service that others can reach, as in a container. All else stays on 127.0.0.1. */
@@ -151,7 +151,7 @@ function hasDevnet(dataDir: string): boolean {
 }
 
 function describe(
-	{ baseUrl, apiKey, chains, solana, keys, adminUrl, metricsUrls, logDir }: Stack,
+	{ baseUrl, apiKey, chains, solana, iris, keys, adminUrl, metricsUrls, logDir }: Stack,
 	{ dataDir, consoleLink }: { dataDir: string; consoleLink: string },
 ): string {
 	const here = (path: string) => relative(process.cwd(), path) || ".";
@@ -167,6 +167,7 @@ function describe(
 		],
 		...chains.map(({ chainId, rpcUrl }) => [`Chain ${chainId}`, rpcUrl]),
 		...(solana ? [["Solana", solana.rpcUrl]] : []),
+		...(iris ? [["Iris", `${iris.url}  (a model of Circle's attestation service)`]] : []),
 		["Engine", adminUrl],
 		["Metrics", `${metricsUrls.api}  ${metricsUrls.worker}  ${metricsUrls.audit}`],
 		["Files", here(dataDir)],

@@ -60,6 +60,7 @@ export function stackConfig({
 	ports,
 	restate,
 	attesterUrls,
+	irisUrl,
 	roles,
 }: {
 	endpoints: readonly StackEndpoint[];
@@ -72,6 +73,8 @@ export function stackConfig({
 	};
 	restate: { ingressUrl: string; adminUrl: string; identityKey: string };
 	attesterUrls: string[];
+	/** The model of Circle's attestation service, if there is one. */
+	irisUrl?: string | undefined;
 	roles: Record<string, string>;
 }): StackConfig {
 	return {
@@ -90,6 +93,7 @@ export function stackConfig({
 			identityKeys: [restate.identityKey],
 		},
 		attesters: attesterUrls.map((url) => ({ url })),
+		...(irisUrl !== undefined && { treasury: { iris: { url: irisUrl } } }),
 		// Longer than a busy machine stalls.
 		heartbeatSeconds: 30,
 	};

@@ -3,6 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Deployment, formatDeployment } from "@geoswap/protocol";
 import { privateKeyToAddress } from "viem/accounts";
+import type { DevIris } from "../cctp/start-iris.ts";
 import type { SolanaEndpoint } from "../devnet-files.ts";
 import type { DevnetKeys } from "../devnet-keys.ts";
 import type { SolanaDevnetKeys } from "../solana/development-solana-keys.ts";
@@ -34,6 +35,8 @@ export type StackChains = {
 	solana?: StackSolana;
 	deployment: Deployment;
 	keys: DevnetKeys;
+	/** Undefined if the vaults have no routes to each other. */
+	iris?: DevIris;
 	stop: () => Promise<void>;
 };
 
@@ -46,6 +49,7 @@ export type Stack = {
 	solana?: StackSolana;
 	deployment: Deployment;
 	keys: DevnetKeys;
+	iris?: DevIris;
 	/** The login that owns the tables. */
 	databaseUrl: string;
 	redisUrl: string;
@@ -158,7 +162,7 @@ export async function startStack({
 				onUnexpectedExit,
 			}),
 		});
-		const { endpoints, solana, keys } = chains;
+		const { endpoints, solana, keys, iris } = chains;
 		const deployment = { ...chains.deployment, receiptSigners: [privateKeyToAddress(keys.receipt)] };
 
 		step("migrating the database");
@@ -166,7 +170,9 @@ export async function startStack({
 		const configFile = join(dataDir, "config.json");
 		const attesterUrls = ports.attesters.map((port) => `http://127.0.0.1:${port}`);
 		const { roles } = postgres;
-		const config = configure(stackConfig({ endpoints, solana, ports, restate, attesterUrls, roles }));
+		const config = configure(
+			stackConfig({ endpoints, solana, ports, restate, attesterUrls, irisUrl: iris?.url, roles }),
+		);
 		writeFileSync(configFile, JSON.stringify(config, null, "\t"));
 		const logins = databaseLogins(postgres);
 		const environment = {
@@ -231,6 +237,7 @@ export async function startStack({
 			...(solana && { solana }),
 			deployment,
 			keys,
+			...(iris && { iris }),
 			databaseUrl: postgres.url,
 			redisUrl: redis.url,
 			ingressUrl: restate.ingressUrl,
