@@ -108,7 +108,7 @@ export async function startEnvironment({
 	/** Returns the deployment file to begin with, which may lack some of what is on the chains. */
 	publish?: (deployment: Deployment) => Deployment;
 	/** Settings of the treasury, such as `{ mode: "act", policy: { horizonHours: 0.1 } }`. Its mode is `plan` otherwise. */
-	treasury?: { mode?: "off" | "plan" | "act"; policy?: Record<string, number> };
+	treasury?: { mode?: "off" | "plan" | "act"; planSeconds?: number; policy?: Record<string, number> };
 } = {}): Promise<OwnEnvironment> {
 	const dataDir = mkdtempSync(join(tmpdir(), "geoswap-e2e-"));
 	let chains: EnvironmentAddress["chains"] = [];

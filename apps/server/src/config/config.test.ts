@@ -246,10 +246,11 @@ test("terms of an asset that a chain's deployment does not have are refused", ()
 
 test("the treasury plans by default, each field of its policy has a default, and what it cannot mean is refused", () => {
 	const iris = { url: "https://iris-api.circle.com", timeoutMs: 5_000 };
-	expect(read().treasury).toEqual({ mode: "plan", iris, policy: defaultTreasuryPolicy });
+	expect(read().treasury).toEqual({ mode: "plan", planSeconds: 300, iris, policy: defaultTreasuryPolicy });
 	const policy = { maxBridges: 2 };
 	expect(read({ treasury: { mode: "off", policy } }).treasury).toEqual({
 		mode: "off",
+		planSeconds: 300,
 		iris,
 		policy: { ...defaultTreasuryPolicy, maxBridges: 2 },
 	});

@@ -39,6 +39,8 @@ export const treasurySchema = z.strictObject({
 	 * these moves, and signs them with the treasurers' keys.
 	 */
 	mode: z.enum(["off", "plan", "act"]).default("plan"),
+	/** Time between two plans. */
+	planSeconds: z.int().min(1).max(600).default(300),
 	/** Circle's attestation service, which is read for moves between chains. */
 	iris: z
 		.strictObject({

@@ -11,7 +11,6 @@ import { queuePlan } from "./queue-plan.ts";
 import { readTreasuryState } from "./read-treasury-state.ts";
 import { clearNeeds, type StoredPlan, savePlan, toStoredPlan } from "./stored-plan.ts";
 
-const planEveryMs = 300_000;
 /** How long the first plan waits for the prices of all chains, which a process that just started does not have. */
 const pricesWithinMs = 30_000;
 const lookEveryMs = 1_000;
@@ -32,7 +31,7 @@ export type TreasuryDeps = {
 };
 
 /**
- * Plans the moves of the inventory every five minutes, in one worker at a time, until the signal aborts. Returns if
+ * Plans the moves of the inventory every `planSeconds`, in one worker at a time, until the signal aborts. Returns if
  * another worker does it. With the mode `act` it queues the planned moves. In every mode it follows those that are open
  * to their end, because what is between two chains must arrive. With the mode `off` it plans nothing, and removes what
  * an earlier plan wrote.
@@ -51,7 +50,7 @@ export async function runTreasury({
 	const chainIds = config.chains.map(({ chainId }) => chainId);
 	const isStopped = (isHeld: () => boolean) => signal.aborted || !isHeld();
 	await holdLeadership(pool, { name: "treasury", ...(untilBeat && { untilBeat }) }, async (isHeld) => {
-		const { mode, iris } = config.treasury;
+		const { mode, iris, planSeconds } = config.treasury;
 		if (mode === "off") await clearNeeds(pool);
 		else {
 			const untilMs = nowMs() + pricesWithinMs;
@@ -64,7 +63,7 @@ export async function runTreasury({
 		let planAtMs = mode === "off" ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
 		while (!isStopped(isHeld)) {
 			if (nowMs() >= planAtMs) {
-				planAtMs = nowMs() + planEveryMs;
+				planAtMs = nowMs() + planSeconds * 1_000;
 				await wantPrices(chainIds);
 				await planOnce(deps);
 			}

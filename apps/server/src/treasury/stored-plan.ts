@@ -117,7 +117,7 @@ export function toStoredPlan(
 	};
 }
 
-/** Plans that are kept: those of a day, at one every five minutes. */
+/** Plans that are kept: those of a day, at the default time between two. */
 const plansKept = 288;
 
 /** Writes the plan and its needs, by which prices lean, in one transaction. */

@@ -7,7 +7,7 @@ import { type Flow, readFlows } from "../../money/move/declared-flows.ts";
 import { type PlannedToken, readNewestPlan, type StoredPlan } from "../../treasury/stored-plan.ts";
 import { withDatabase } from "../with-database.ts";
 
-/** A plan is made every five minutes. One that is older than this means that none are made. */
+/** By default a plan is made every five minutes. One that is older than this means that none are made. */
 const maxAgeMs = 15 * 60_000;
 
 export type NewestPlan = { at: Date; plan: StoredPlan };
@@ -38,7 +38,7 @@ export function planProblem(
 	if (mode === "off") return "treasury.mode is off, so nothing is planned and no price leans; set it to plan";
 	if (newest && nowMs - newest.at.getTime() <= maxAgeMs) return undefined;
 	const what = newest ? `the newest plan is ${ageOf(newest.at, nowMs)} old` : "there is no plan yet";
-	return `${what}. A worker makes one every five minutes: check that one runs with treasury.mode plan or act, and its log for "planning moves of the inventory failed"`;
+	return `${what}. A worker makes one every treasury.planSeconds: check that one runs with treasury.mode plan or act, and its log for "planning moves of the inventory failed"`;
 }
 
 /** Returns the lines that describe a plan for people. */
