@@ -1,4 +1,5 @@
 import type { EvmSigner } from "@geoswap/keys/signer";
+import type { Address } from "viem";
 import { ConfigError } from "../config/config-error.ts";
 import type { WorkerKeys } from "../config/role-keys.ts";
 import { type KeyOpening, openChainKeys } from "./open-chain-keys.ts";
@@ -20,4 +21,37 @@ export async function openTreasurer(chainId: number, opening: KeyOpening): Promi
 	// Moves of one chain are sent one after the other by one lane.
 	if (!treasurer || other) throw new ConfigError(field, `has more than one key for chain ${chainId}`);
 	return treasurer;
+}
+
+/**
+ * Throws if a chain's treasurer has a key of another purpose. Two lanes would use the same nonces, and one stolen key
+ * must not have two roles.
+ */
+export function refuseSharedTreasurer(
+	treasurer: Address,
+	{
+		chainId,
+		relayers,
+		attesters,
+		field,
+	}: {
+		chainId: number;
+		/** The chain's relayers. */
+		relayers: readonly Address[];
+		/** The attesters of all chains. */
+		attesters: readonly Address[];
+		/** Where the operator names the treasurers' keys. */
+		field: string;
+	},
+): void {
+	const other = relayers.includes(treasurer)
+		? "a relayer there"
+		: attesters.includes(treasurer)
+			? "an attester"
+			: undefined;
+	if (other)
+		throw new ConfigError(
+			field,
+			`the key of ${treasurer} for chain ${chainId} is also the key of ${other}; use a separate key for each`,
+		);
 }

@@ -18,16 +18,25 @@ import { measureFeeModel } from "../probe/measure-fee-model.ts";
 import { probeMethods } from "../probe/probe-methods.ts";
 import { check, type Finding, type Found, fail, ok, warn } from "./finding.ts";
 
-/** The role that may fill and void, as numbered by the vault's AccessManager. */
-const operatorRole = 1n;
+/** Roles of those who send transactions, as numbered by the vault's AccessManager. */
+const senderRoles = { OPERATOR: 1n, TREASURER: 4n } as const;
 const managerAbi = parseAbi([
 	"function hasRole(uint64 roleId, address account) view returns (bool isMember, uint32 executionDelay)",
 ]);
 
-/** Checks an endpoint, the contracts behind it, its feeds, and the relayers, if their keys are here. */
+/** Checks an endpoint, the contracts behind it, its feeds, and the relayers and the treasurer, if their keys are here. */
 export async function checkEvmChain(
 	config: EvmChainConfig,
-	{ service, relayers }: { service: Pick<Config, "chains" | "price">; relayers: readonly Address[] },
+	{
+		service,
+		relayers,
+		treasurer,
+	}: {
+		service: Pick<Config, "chains" | "price">;
+		relayers: readonly Address[];
+		/** Absent if the treasury does not act. */
+		treasurer: Address | undefined;
+	},
 ): Promise<Finding[]> {
 	const chain = connectChain({ ...config, rpcUrl: firstUrl(config) });
 	const part = `chain ${chain.chainId}`;
@@ -47,6 +56,9 @@ export async function checkEvmChain(
 		...relayers.map((relayer) =>
 			check(`${part} relayer ${relayer}`, () => checkRelayer(chain, relayer, config)),
 		),
+		...(treasurer
+			? [check(`${part} treasurer ${treasurer}`, () => checkSender(chain, treasurer, { role: "TREASURER" }))]
+			: []),
 	]);
 	return [...endpoint, ...findings.flat()];
 }
@@ -170,27 +182,35 @@ async function checkRelayer(
 	address: Address,
 	{ bundleSize, minimumTipWei }: EvmChainConfig,
 ): Promise<Found | Found[]> {
-	const { client, deployment } = chain;
-	const [code, balance, rates, [isOperator]] = await Promise.all([
-		client.getCode({ address }),
-		client.getBalance({ address }),
-		readFeeRates(chain, { tip: BigInt(minimumTipWei) }),
-		client.readContract({
-			address: deployment.contracts.accessManager,
-			abi: managerAbi,
-			functionName: "hasRole",
-			args: [operatorRole, address],
-		}),
-	]);
+	const rates = await readFeeRates(chain, { tip: BigInt(minimumTipWei) });
 	const { fastLzBytes, brotliBytes } = evmTransactions.open;
-	const largest = feeModelOf(deployment).mustHold(rates, {
+	const largest = feeModelOf(chain.deployment).mustHold(rates, {
 		gas: maxTransactionGas,
 		fastLzBytes: bundleSize * fastLzBytes,
 		brotliBytes: bundleSize * brotliBytes,
 	});
+	return checkSender(chain, address, { role: "OPERATOR", largest });
+}
+
+/** Checks an account that sends transactions. `largest` is what its largest transaction needs, if that is known. */
+async function checkSender(
+	{ client, deployment }: EvmChain,
+	address: Address,
+	{ role, largest = 0n }: { role: keyof typeof senderRoles; largest?: bigint },
+): Promise<Found | Found[]> {
+	const [code, balance, [hasRole]] = await Promise.all([
+		client.getCode({ address }),
+		client.getBalance({ address }),
+		client.readContract({
+			address: deployment.contracts.accessManager,
+			abi: managerAbi,
+			functionName: "hasRole",
+			args: [senderRoles[role], address],
+		}),
+	]);
 	const problems: Found[] = [];
 	if (code) problems.push(fail("has code, which could spend its funds; use an account without code"));
-	if (!isOperator) problems.push(fail("lacks the role OPERATOR on the vault; grant that role"));
+	if (!hasRole) problems.push(fail(`lacks the role ${role} on the vault; grant that role`));
 	if (balance === 0n) problems.push(fail("has no funds for gas; send it some"));
 	else if (balance < largest) {
 		problems.push(

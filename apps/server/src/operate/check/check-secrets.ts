@@ -3,7 +3,7 @@ import { refuseSolanaDevelopmentKeys } from "@geoswap/keys/development/refuse-so
 import { SignerError } from "@geoswap/keys/signer-error";
 import type { SolanaDeployment } from "@geoswap/protocol";
 import type { Address } from "viem";
-import { evmChains, solanaChain } from "../../config/chain-config.ts";
+import { attesterSetOfChain, evmChains, solanaChain } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import { ConfigError } from "../../config/config-error.ts";
 import {
@@ -13,10 +13,12 @@ import {
 	readWebhookKeys,
 	type SecretName,
 } from "../../config/secrets.ts";
+import type { KeyOpening } from "../../signer/open-chain-keys.ts";
 import { openReceiptKey, receiptField } from "../../signer/open-receipt-key.ts";
 import { openRelayers, relayersField } from "../../signer/open-relayers.ts";
-import { openSigners, type Signers } from "../../signer/open-signers.ts";
+import { openSigners } from "../../signer/open-signers.ts";
 import { openSolanaRole, solanaField, solanaRoleNames } from "../../signer/open-solana-keys.ts";
+import { openTreasurer, refuseSharedTreasurer, treasurersField } from "../../signer/open-treasurer.ts";
 import { check, type Finding, ok } from "./finding.ts";
 
 /** Checks the secrets of the processes, each as the process does when it starts. */
@@ -44,16 +46,22 @@ function checkWebhookKeys(): Promise<Finding[]> {
 	);
 }
 
+/** The means to open the keys that a configuration names. */
+type Opening = Omit<KeyOpening, "keys">;
+
 /** Checks that every key of a worker can be opened, and is the expected one. */
-export async function checkWorkerKeys(config: Config, signers: Signers): Promise<Finding[]> {
+export async function checkWorkerKeys(config: Config, opening: Opening): Promise<Finding[]> {
 	const solana = solanaChain(config);
 	const roles = solana ? solanaRoleNames : [];
+	const { relayers, treasurers } = openSenders(config, opening);
 	const findings = [
-		checkReading(relayersField(config.keys), () => readRelayers(config, signers)),
+		checkReading(relayersField(config.keys), () => relayers),
+		...(treasurers ? [checkReading(treasurersField(config.keys), () => treasurers)] : []),
 		...roles.map((role) =>
 			checkReading(
 				solanaField(role, config.keys),
-				() => solana && openSolanaRole(role, { keys: config.keys, signers, deployment: solana.deployment }),
+				() =>
+					solana && openSolanaRole(role, { ...opening, keys: config.keys, deployment: solana.deployment }),
 			),
 		),
 	];
@@ -101,15 +109,54 @@ export async function checkSolanaKeys(deployment: SolanaDeployment | undefined):
 	});
 }
 
+type Addresses = { relayers: Map<number, Address[]>; treasurers: Map<number, Address> };
+
+/** Returns the addresses of the keys that send transactions; none if keys are wrong, which their check reports. */
+export async function knownSenders(config: Config, opening: Opening): Promise<Addresses> {
+	const opened = openSenders(config, opening);
+	const [relayers, treasurers = new Map()] = await Promise.all([
+		opened.relayers.catch(() => new Map()),
+		opened.treasurers?.catch(() => new Map()),
+	]);
+	return { relayers, treasurers };
+}
+
+/** Opens the keys that send transactions on EVM chains. There are no treasurers unless the treasury acts. */
+function openSenders(
+	config: Config,
+	opening: Opening,
+): { relayers: Promise<Addresses["relayers"]>; treasurers: Promise<Addresses["treasurers"]> | undefined } {
+	const relayers = readRelayers(config, opening);
+	if (config.treasury.mode !== "act") return { relayers, treasurers: undefined };
+	// The check of the relayers reports what is wrong with their keys.
+	const known = relayers.catch(() => new Map());
+	return { relayers, treasurers: readTreasurers(config, { ...opening, relayers: known }) };
+}
+
 /** Returns the relayers' addresses, by chain. Throws a message that an operator can act on. */
-export async function readRelayers(
-	config: Pick<Config, "chains" | "keys">,
-	signers: Signers,
-): Promise<Map<number, Address[]>> {
-	const { keys } = config;
+async function readRelayers(
+	{ keys, ...config }: Pick<Config, "chains" | "keys">,
+	opening: Opening,
+): Promise<Addresses["relayers"]> {
 	const byChain = evmChains(config).map(async ({ chainId }): Promise<[number, Address[]]> => {
-		const addresses = (await openRelayers(chainId, { keys, signers })).map(({ address }) => address);
-		return [chainId, addresses];
+		const relayers = await openRelayers(chainId, { ...opening, keys });
+		return [chainId, relayers.map(({ address }) => address)];
+	});
+	return new Map(await Promise.all(byChain));
+}
+
+/** Returns the treasurers' addresses, by chain. Throws a message that an operator can act on. */
+async function readTreasurers(
+	{ keys, chains }: Pick<Config, "chains" | "keys">,
+	{ relayers: known, ...opening }: Opening & { relayers: Promise<Addresses["relayers"]> },
+): Promise<Addresses["treasurers"]> {
+	const field = treasurersField(keys);
+	const attesters = chains.flatMap((chain) => attesterSetOfChain(chain).attesters);
+	const byChain = evmChains({ chains }).map(async ({ chainId }): Promise<[number, Address]> => {
+		const { address } = await openTreasurer(chainId, { ...opening, keys });
+		const relayers = (await known).get(chainId) ?? [];
+		refuseSharedTreasurer(address, { chainId, relayers, attesters, field });
+		return [chainId, address];
 	});
 	return new Map(await Promise.all(byChain));
 }

@@ -1,5 +1,4 @@
 import { maskUrl } from "@geoswap/keys/config/mask-url";
-import type { Address } from "viem";
 import { evmChains, solanaChain } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import { ConfigError } from "../../config/config-error.ts";
@@ -16,7 +15,7 @@ import {
 	checkSecrets,
 	checkSolanaKeys,
 	checkWorkerKeys,
-	readRelayers,
+	knownSenders,
 } from "./check-secrets.ts";
 import { checkServices } from "./check-services.ts";
 import { checkSolana } from "./check-solana.ts";
@@ -80,19 +79,23 @@ async function checkWith(
 	const solana = solanaChain(config);
 	const keyFindings = await Promise.all([
 		checkSecrets(processes),
-		isWorker ? checkWorkerKeys(config, signers) : Promise.resolve([]),
+		isWorker ? checkWorkerKeys(config, { signers }) : Promise.resolve([]),
 		processes.has("api") ? checkReceiptKey(config) : Promise.resolve([]),
 		checkSolanaKeys(solana?.deployment),
 		isWorker || processes.has("api") ? checkDenyList(config, { isOffline }) : Promise.resolve([]),
 	]);
 	if (isOffline) return keyFindings.flat();
-	const relayers = isWorker ? await knownRelayers(config, signers) : new Map<number, Address[]>();
+	const senders = isWorker ? await knownSenders(config, { signers }) : undefined;
 	// The console reads the database and the workers' metrics, and no chain.
 	const hasChains = isWorker || processes.has("api") || processes.has("audit");
 	const findings = await Promise.all([
 		checkServices(config, { processes }),
 		...(hasChains ? evmChains(config) : []).map((chain) =>
-			checkEvmChain(chain, { service: config, relayers: relayers.get(chain.chainId) ?? [] }),
+			checkEvmChain(chain, {
+				service: config,
+				relayers: senders?.relayers.get(chain.chainId) ?? [],
+				treasurer: senders?.treasurers.get(chain.chainId),
+			}),
 		),
 		solana && hasChains ? checkSolana(solana) : [],
 		// Only a worker calls attesters.
@@ -100,18 +103,6 @@ async function checkWith(
 		isWorker ? checkTreasury(config) : [],
 	]);
 	return [...keyFindings, ...findings].flat();
-}
-
-/** Returns none if the keys are wrong, which the check of the secrets reports. */
-async function knownRelayers(
-	config: Parameters<typeof readRelayers>[0],
-	signers: Signers,
-): Promise<Map<number, Address[]>> {
-	try {
-		return await readRelayers(config, signers);
-	} catch {
-		return new Map();
-	}
 }
 
 function print(findings: readonly Finding[], { json }: { json: boolean }): void {

@@ -19,9 +19,14 @@ import {
 	toSwapKey,
 } from "@geoswap/protocol";
 import { hexToBytes } from "viem";
+import { privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
 import { solanaOrderScene } from "../../../test/order/solana-order-scene.ts";
 import { createTestDatabase } from "../../../test/service/test-database.ts";
+import { readConfig } from "../../config/read-config.ts";
+import { openSigners } from "../../signer/open-signers.ts";
+import { checkWorkerKeys } from "./check-secrets.ts";
+import { ok } from "./finding.ts";
 
 // Each command is a separate process, and all start concurrently, beside any other load.
 vi.setConfig({ testTimeout: 120_000 });
@@ -196,6 +201,38 @@ test.concurrent("check names each secret that is missing or wrong for the given 
 	expect(await results("audit")).toEqual({ AUDITOR_DATABASE_URL: "fail" });
 });
 
+test.concurrent("if the treasury acts, check requires a key of its own for each chain's treasurer, with the role on the vault", async () => {
+	const { relayers, attesters, treasurer, wallets } = chains.keys;
+	const { rpcUrl } = chains.origin;
+	const path = configFile("keys-of-treasurer.json", { rpcUrl, treasury: { mode: "act" } });
+	const args = ["check", "--json", "--for", "worker", "--config", path];
+	const GEOSWAP_RELAYER_KEYS = `31337:${relayers[0]}`;
+	const { stdout } = await run(args, { GEOSWAP_RELAYER_KEYS, GEOSWAP_TREASURER_KEYS: `31337:${wallets[0]}` });
+	const findings: Finding[] = JSON.parse(stdout);
+	const part = `chain 31337 treasurer ${privateKeyToAddress(wallets[0] ?? "0x")}`;
+	expect(findings).toContainEqual({ part: "GEOSWAP_TREASURER_KEYS", ...ok("is set and valid") });
+	expect(findings.filter((finding) => finding.part === part)).toEqual([
+		{ part, result: "fail", message: expect.stringContaining("lacks the role TREASURER") },
+		{ part, result: "fail", message: expect.stringContaining("has no funds for gas") },
+	]);
+
+	const config = readConfig(path);
+	const signers = openSigners({ settings: config.keys, nowMs: Date.now });
+	const wrong: [treasurerKeys: string | undefined, problem: string][] = [
+		[undefined, "is not set in the environment"],
+		[`31338:${treasurer}`, "has no key for chain 31337"],
+		[`31337:${relayers[0]}`, "is also the key of a relayer there"],
+		[`31337:${attesters[1]}`, "is also the key of an attester"],
+	];
+	for (const [treasurerKeys, problem] of wrong) {
+		const environment = { GEOSWAP_RELAYER_KEYS, GEOSWAP_TREASURER_KEYS: treasurerKeys };
+		expect(await checkWorkerKeys(config, { signers, environment })).toEqual([
+			{ part: "GEOSWAP_RELAYER_KEYS", result: "ok", message: expect.anything() },
+			{ part: "GEOSWAP_TREASURER_KEYS", result: "fail", message: expect.stringContaining(problem) },
+		]);
+	}
+});
+
 test.concurrent("check refuses a node of another chain or with different blocks, and accepts one that agrees, even if it lacks a method", async ({
 	onTestFinished,
 }) => {
@@ -335,7 +372,7 @@ test.concurrent("the checks of a worker and an API fail if open swaps name anoth
 test.concurrent("check reports the state of a chain, its contracts, feeds, relayers and the services", async () => {
 	const [relayer] = chains.keys.relayers;
 	const [stranger] = chains.keys.wallets;
-	const config = configFile("online.json", { rpcUrl: chains.origin.rpcUrl });
+	const config = configFile("online.json", { rpcUrl: chains.origin.rpcUrl, treasury: { mode: "act" } });
 	const args = ["check", "--json", "--config", config];
 	const { code, stdout } = await run(args, {
 		API_DATABASE_URL: inject("postgresUrl"),
@@ -344,6 +381,7 @@ test.concurrent("check reports the state of a chain, its contracts, feeds, relay
 		GEOSWAP_SEAL_KEYS: sealKeys,
 		GEOSWAP_API_KEY_PEPPER: pepper,
 		GEOSWAP_RELAYER_KEYS: `31337:${relayer},31337:${stranger}`,
+		GEOSWAP_TREASURER_KEYS: `31337:${chains.keys.treasurer}`,
 	});
 	expect(code).toBe(1);
 	const findings: Finding[] = JSON.parse(stdout);
@@ -356,6 +394,9 @@ test.concurrent("check reports the state of a chain, its contracts, feeds, relay
 	expect(others).toContainEqual(
 		expect.objectContaining({ result: "fail", message: expect.stringContaining("OPERATOR") }),
 	);
+	expect(of("chain 31337 treasurer")).toMatchObject([
+		{ part: `chain 31337 treasurer ${privateKeyToAddress(chains.keys.treasurer)}`, result: "ok" },
+	]);
 	// The server's own database has no schema.
 	const unmigrated = {
 		result: "fail",

@@ -10,6 +10,7 @@ import { openReceiptKey } from "../../signer/open-receipt-key.ts";
 import { openRelayers } from "../../signer/open-relayers.ts";
 import { openSigners, type Signers } from "../../signer/open-signers.ts";
 import { openSolanaRole, solanaRoleNames } from "../../signer/open-solana-keys.ts";
+import { openTreasurer } from "../../signer/open-treasurer.ts";
 
 type Signer = EvmSigner | SolanaSigner;
 /** The keys of one purpose. */
@@ -59,11 +60,16 @@ type Keys = { settings: KeySettings; purposesWith: (signers: Signers) => Purpose
 function workerKeys(path: string): Keys {
 	const config = readConfig(path);
 	const { keys } = config;
+	const actsIn = config.treasury.mode === "act" ? evmChains(config) : [];
 	const solana = solanaChain(config);
 	const purposesWith = (signers: Signers): Purpose[] => [
 		...evmChains(config).map(({ chainId }) => ({
 			use: `relayer of chain ${chainId}`,
 			open: () => openRelayers(chainId, { keys, signers }),
+		})),
+		...actsIn.map(({ chainId }) => ({
+			use: `treasurer of chain ${chainId}`,
+			open: async () => [await openTreasurer(chainId, { keys, signers })],
 		})),
 		...(solana
 			? solanaRoleNames.map((role) => ({
