@@ -38,7 +38,13 @@ export { isListening, portSource } from "./stack/port-source.ts";
 export { baseEnvironment, createApiKey, serverCommand, serverMain } from "./stack/server-command.ts";
 export type { StackSigning } from "./stack/server-processes.ts";
 export { type ServiceOptions, type ServiceProcess, serviceProcess } from "./stack/service-process.ts";
-export { attesterConfig, relayerKeys, type StackConfig, stackConfig } from "./stack/stack-config.ts";
+export {
+	attesterConfig,
+	relayerKeys,
+	type StackConfig,
+	stackConfig,
+	treasurerKeys,
+} from "./stack/stack-config.ts";
 export { defaultStackPort, readStackFile, stackDataDir } from "./stack/stack-file.ts";
 export { databaseLogins, startPostgres } from "./stack/start-postgres.ts";
 export { startRedis } from "./stack/start-redis.ts";

@@ -132,7 +132,7 @@ export async function startSmallHost({
 }
 
 type Key = { privateKey: Hex };
-type Keys = { relayers: Key[]; attesters: Key[]; receipt: Key };
+type Keys = { relayers: Key[]; treasurer: Key; attesters: Key[]; receipt: Key };
 
 /**
  * Starts the devnet, and beside it, in the same network namespace, a forwarder, because the chains listen on loopback
@@ -160,12 +160,13 @@ async function startChains({ networks }: { networks: readonly string[] }): Promi
 	await untilDone(() => runCommand(["podman", "exec", "chains", "cat", "/data/running.json"]));
 }
 
-async function writeKeys(folder: string, { relayers, attesters, receipt }: Keys): Promise<void> {
+async function writeKeys(folder: string, { relayers, treasurer, attesters, receipt }: Keys): Promise<void> {
 	mkdirSync(join(folder, "secrets"), { recursive: true });
 	const solana = solanaKeyVariables(deriveSolanaDevnetKeys());
 	const two = relayers.slice(0, 2).map(({ privateKey }) => privateKey);
 	const files = {
 		"relayer-keys": [31337, 31338].flatMap((chainId) => two.map((key) => `${chainId}:${key}`)).join(","),
+		"treasurer-keys": [31337, 31338].map((chainId) => `${chainId}:${treasurer.privateKey}`).join(","),
 		"solana-fee-payer-keys": solana.GEOSWAP_SOLANA_FEE_PAYER_KEYS,
 		"solana-operator-key": solana.GEOSWAP_SOLANA_OPERATOR_KEY,
 		"attester-key": attesters[0]?.privateKey,

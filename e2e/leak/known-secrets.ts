@@ -27,6 +27,10 @@ export function processSecrets({
 			kind: "relayer's key",
 			value: hexToBytes(key as Hex),
 		})),
+		...entries("GEOSWAP_TREASURER_KEYS").map((key) => ({
+			kind: "treasurer's key",
+			value: hexToBytes(key as Hex),
+		})),
 		// Only the private half is secret, since the other half is an address.
 		...solanaKeys(variables).flatMap((key): Secret[] => [
 			{ kind: "Solana key", value: key.slice(0, 40) },

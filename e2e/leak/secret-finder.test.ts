@@ -13,7 +13,8 @@ import { processSecrets } from "./known-secrets.ts";
 import { createSecretFinder } from "./secret-finder.ts";
 
 const solanaKeys = deriveSolanaDevnetKeys();
-const [relayer, attester, receipt] = [generatePrivateKey(), generatePrivateKey(), generatePrivateKey()];
+const [relayer, treasurer] = [generatePrivateKey(), generatePrivateKey()];
+const [attester, receipt] = [generatePrivateKey(), generatePrivateKey()];
 const sealKey = randomBytes(32);
 const pepper = randomBytes(32).toString("base64url");
 const password = randomBytes(18).toString("base64url");
@@ -21,7 +22,7 @@ const keys = {
 	deployer: relayer,
 	guardian: relayer,
 	treasury: relayer,
-	treasurer: relayer,
+	treasurer,
 	relayers: [],
 	wallets: [],
 	attesters: [attester],
@@ -31,6 +32,7 @@ const serverEnvironment = {
 	GEOSWAP_SEAL_KEYS: `dev:${sealKey.toString("base64url")}`,
 	GEOSWAP_API_KEY_PEPPER: pepper,
 	GEOSWAP_RELAYER_KEYS: `31337:${relayer}`,
+	GEOSWAP_TREASURER_KEYS: `31337:${treasurer}`,
 	...solanaKeyVariables(solanaKeys),
 	DATABASE_URL: `postgres://geoswap:${password}@127.0.0.1:5432/postgres`,
 };
@@ -48,6 +50,7 @@ test("each kind of secret is found in a folder of logs, and reported with its li
 		"seal key": sealKey.toString("base64url"),
 		pepper,
 		"relayer's key": relayer,
+		"treasurer's key": treasurer,
 		"attester's key": attester,
 		"receipt key": receipt,
 		"Solana key": getBase58Decoder().decode(solanaKeys.operator),

@@ -56,6 +56,7 @@ export function workerParts(machines: readonly Machine[], setting: ServiceSettin
 			secretNames: [
 				"WORKER_DATABASE_URL",
 				"GEOSWAP_RELAYER_KEYS",
+				"GEOSWAP_TREASURER_KEYS",
 				"GEOSWAP_SOLANA_FEE_PAYER_KEYS",
 				"GEOSWAP_SOLANA_OPERATOR_KEY",
 			],

@@ -12,6 +12,7 @@ import {
 	stackConfig,
 	startTestChains,
 	startTestSolana,
+	treasurerKeys,
 	waitUntil,
 } from "@geoswap/devnet";
 import { formatDeployment } from "@geoswap/protocol";
@@ -103,6 +104,7 @@ export async function startMachines(): Promise<Machines> {
 			GEOSWAP_SEAL_KEYS: rotatedSealKeys(),
 			GEOSWAP_API_KEY_PEPPER: newPassword() + newPassword(),
 			GEOSWAP_RELAYER_KEYS: relayerKeys(chains, evm.keys),
+			GEOSWAP_TREASURER_KEYS: treasurerKeys(chains, evm.keys),
 			...solanaKeyVariables(solana.keys),
 		};
 		const seenFrom = (host: string) => ({

@@ -143,6 +143,7 @@ export function serverProcesses({
 
 const workerKeyNames = [
 	"GEOSWAP_RELAYER_KEYS",
+	"GEOSWAP_TREASURER_KEYS",
 	"GEOSWAP_SOLANA_FEE_PAYER_KEYS",
 	"GEOSWAP_SOLANA_OPERATOR_KEY",
 ];

@@ -128,3 +128,8 @@ export function relayerKeys(endpoints: readonly StackEndpoint[], keys: DevnetKey
 	const ours: Hex[] = keys.relayers.slice(0, 2);
 	return endpoints.flatMap(({ chainId }) => ours.map((key) => `${chainId}:${key}`)).join(",");
 }
+
+/** Returns the same treasurer on each chain. */
+export function treasurerKeys(endpoints: readonly StackEndpoint[], { treasurer }: DevnetKeys): string {
+	return endpoints.map(({ chainId }) => `${chainId}:${treasurer}`).join(",");
+}

@@ -22,6 +22,7 @@ import {
 	type StackEndpoint,
 	type StackSolanaEndpoint,
 	stackConfig,
+	treasurerKeys,
 } from "./stack-config.ts";
 import { createDatabase, databaseLogins, startPostgres } from "./start-postgres.ts";
 import { type StackRedis, startRedis } from "./start-redis.ts";
@@ -188,6 +189,7 @@ export async function startStack({
 			GEOSWAP_WEBHOOK_KEYS: `devnet:${randomBytes(32).toString("base64url")}`,
 			GEOSWAP_API_KEY_PEPPER: randomBytes(32).toString("base64url"),
 			GEOSWAP_RELAYER_KEYS: relayerKeys(endpoints, keys),
+			GEOSWAP_TREASURER_KEYS: treasurerKeys(endpoints, keys),
 			GEOSWAP_RECEIPT_KEY: keys.receipt,
 			...(solana && solanaKeyVariables(solana.keys)),
 		};
