@@ -37,7 +37,7 @@ import type { SolanaOutcome } from "../round/rebuild/rebuild-orders.ts";
 import { openRelayers, relayersField } from "../signer/open-relayers.ts";
 import type { Signers } from "../signer/open-signers.ts";
 import { openSolanaKeys } from "../signer/open-solana-keys.ts";
-import { openTreasurer, treasurersField } from "../signer/open-treasurer.ts";
+import { openTreasurer, refuseSharedTreasurer, treasurersField } from "../signer/open-treasurer.ts";
 import type { Log } from "../telemetry/log.ts";
 import { connectEvmNodes, connectSolanaNodes, type NodeWatching } from "./connect-nodes.ts";
 
@@ -88,6 +88,14 @@ async function connectEvm(
 	const { chainId } = config;
 	const relayers = await openRelayers(chainId, { keys, signers });
 	const treasurer = isActing ? await openTreasurer(chainId, { keys, signers }) : undefined;
+	if (treasurer) {
+		refuseSharedTreasurer(treasurer.address, {
+			chainId,
+			relayers: relayers.map(({ address }) => address),
+			attesters: config.deployment.attesterSet.attesters,
+			field: treasurersField(keys),
+		});
+	}
 	const evm = connectEvmNodes(config, watching);
 	const agreeing = hostsThatAgree(config).map(({ host, url }) => ({
 		host,

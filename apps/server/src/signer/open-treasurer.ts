@@ -38,7 +38,7 @@ export function refuseSharedTreasurer(
 		chainId: number;
 		/** The chain's relayers. */
 		relayers: readonly Address[];
-		/** The attesters of all chains. */
+		/** Those of the chain, or of all chains. */
 		attesters: readonly Address[];
 		/** Where the operator names the treasurers' keys. */
 		field: string;
