@@ -190,7 +190,7 @@ export async function advance(following: Following): Promise<boolean> {
 			if (!isDue(memory.balancedAtMs, balanceEveryMs)) return;
 			memory.balancedAtMs = nowMs();
 			for (const { key } of await compareHoldings({ ...following, relayers: payersOf(following) })) {
-				log.info({ chainId, posting: key }, "an amount that no transaction of the service moved is booked");
+				log.info({ chainId, posting: key }, "an amount that no event of a vault shows is booked");
 			}
 		} catch (error) {
 			log.error({ chainId, err: error }, "balances could not be compared with the ledger; retrying");

@@ -7,6 +7,7 @@ import { type DatabasePool, inTransaction } from "../../database/database.ts";
 import { bookUnattributed, type Holdings, hasSurplus } from "../../money/ledger/book-unattributed.ts";
 import type { Posting } from "../../money/ledger/post.ts";
 import { addRelayers, readRelayers } from "../../money/ledger/relayers.ts";
+import { bookArrivals, hasArrivals, readArrivedTokens } from "../../money/move/book-arrivals.ts";
 import { isWithdrawalDeclared, matchWithdrawals } from "../../money/move/match-withdrawals.ts";
 import { closeDay, isDayDue } from "../../money/profit/close-day.ts";
 import { lockHead, readHead } from "../../swap/due/chain-head.ts";
@@ -14,8 +15,8 @@ import { readUnreadBlocks } from "../../swap/due/unread-blocks.ts";
 
 /**
  * Compares what the vaults and relayers hold at the block up to which the chain is booked with the ledger, and books what
- * came in by none of our transactions. The first comparison after midnight closes the day. Does nothing while a block is
- * unread, because its events may explain a difference.
+ * came in by moves of the treasury, and then what came in by none of our transactions. The first comparison after
+ * midnight closes the day. Does nothing while a block is unread, because its events may explain a difference.
  */
 export async function compareHoldings({
 	chain,
@@ -41,8 +42,10 @@ export async function compareHoldings({
 	const [held, { timestamp }] = await Promise.all([readHeld(chain, at), readBlock(chain, blockNumber)]);
 	const isDue = await isDayDue(pool, { chainId, timestamp });
 	const isMore = await hasSurplus(pool, { chainId, held });
+	const upToBlock = { chainId, upTo: blockNumber };
 	// A shortage is booked only if it was declared.
-	if (!isDue && !isMore && !(await isWithdrawalDeclared(pool, chainId))) return [];
+	const isQuiet = !isDue && !isMore && !(await isWithdrawalDeclared(pool, chainId));
+	if (isQuiet && !(await hasArrivals(pool, upToBlock))) return [];
 	const others = isDue || isMore ? await Promise.all(agreeing.map((other) => readHeld(other, at))) : [];
 	return inTransaction(pool, async (db) => {
 		const now = await lockHead(db, chainId);
@@ -51,19 +54,29 @@ export async function compareHoldings({
 		if (now?.bookedNumber !== blockNumber || (unread && !unread.isPartial)) return [];
 		await matchWithdrawals(db, chainId);
 		const holdings = { blockNumber, held };
+		const arrivals = await bookArrivals(db, upToBlock);
+		// A move explains a surplus of these once both of its blocks are final.
+		const arrived = await readArrivedTokens(db, upToBlock);
+		// A surplus that one provider makes up would be missing ever after.
+		const least = leastOf([held, ...others]).filter(
+			({ account, token }) => account !== "inventory" || !arrived.has(keyOf(token)),
+		);
 		const booked = await bookUnattributed(db, {
 			chainId,
-			// A surplus that one provider makes up would be missing ever after.
-			holdings: { blockNumber, held: leastOf([held, ...others]) },
+			holdings: { blockNumber, held: least },
 			occasion: String(blockNumber),
 		});
-		if (isDue) {
+		if (isDue && arrived.size === 0) {
 			const decimalsOf = (token: Hex) =>
-				deployment.assets.find(({ address }) => address.toLowerCase() === token)?.decimals;
+				deployment.assets.find(({ address }) => keyOf(address) === token)?.decimals;
 			await closeDay(db, { chainId, timestamp, holdings, agreeing: others, decimalsOf });
 		}
-		return booked;
+		return [...arrivals, ...booked];
 	});
+}
+
+function keyOf(token: Hex): Hex {
+	return token.toLowerCase() as Hex;
 }
 
 /** Returns all current and former relayers of a chain, after adding those that are new. */

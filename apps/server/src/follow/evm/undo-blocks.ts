@@ -5,6 +5,7 @@ import { type Database, type DatabasePool, inTransaction } from "../../database/
 import type { Row } from "../../database/rows.ts";
 import { undoJobs } from "../../job/queue-jobs.ts";
 import { readOpeningNumber, reversePostings } from "../../money/ledger/post.ts";
+import { forgetArrivals } from "../../money/move/book-arrivals.ts";
 import {
 	type BlockHeader,
 	type FollowedHead,
@@ -71,6 +72,7 @@ export async function undoFinalBlocks(
 		[chainId, block.number],
 	);
 	const reversed = await reversePostings(db, { chainId, above: block.number });
+	await forgetArrivals(db, { chainId, above: block.number });
 	await db.query("delete from chain_blocks where chain_id = $1", [chainId]);
 	await insertBlock(db, { chainId, block });
 	await db.query(

@@ -39,7 +39,8 @@ export type Part = {
 	amount: Amount;
 };
 
-const moveNames: readonly string[] = ["Traded", "Sent", "Bridged"];
+/** Names of postings. A loss without an order is that of a bridge. */
+const moveNames: readonly string[] = ["Traded", "Sent", "Bridged", "arrival", "loss"];
 
 /** Returns the desk's own entries of a posting with their reasons. The parts of an entry add up to it. */
 export function attributePosting(posting: BookedPosting): Part[] {

@@ -132,10 +132,12 @@ async function readMoves(
 	const { rows } = await db.query<
 		Row<"treasury_moves", "id" | "move_id" | "transaction_hash" | "posting_key">
 	>(
-		`select id, move_id, case when move_id is not null then transaction_hash end as transaction_hash, posting_key
+		`select id, move_id, posting_key, case when move_id is null then null when chain_id = $1 then transaction_hash
+			else arrived_transaction end as transaction_hash
 		from treasury_moves
-		where chain_id = $1 and (posting_key = any($2) or move_id = any($3)
+		where posting_key = any($2) or chain_id = $1 and (move_id = any($3)
 			or move_id is not null and transaction_hash = any($4))
+			or to_chain_id = $1 and arrived_transaction = any($4)
 		order by created_at desc, id`,
 		[
 			chainId,

@@ -233,6 +233,14 @@ test("a send to the operator's safe is no cost of a move, and a trade is", () =>
 	expect(attributed("Traded", { inventory: -3n, trading: 3n })).toEqual([["move", -3n]]);
 });
 
+test("what arrives by a bridge is a move, and a bridge that is written off is a cost of one", () => {
+	expect(attributed("arrival", { inventory: 3n, bridge: -3n })).toEqual([
+		["move", 3n],
+		["move", -3n],
+	]);
+	expect(attributed("loss", { bridge: -3n, loss: 3n })).toEqual([["move", -3n]]);
+});
+
 test("a reversed posting of a swap is taken off the swap", () => {
 	expect(attributed("reversal", { inventory: 3n, recipient: -3n }, { orderId: orderOf(1) })).toEqual([
 		["swap", 1, 3n],
