@@ -97,6 +97,17 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
 		},
 		labels: chain,
 	},
+	GeoswapBridgeDoesNotClose: {
+		fires: {
+			'geoswap_audit_breaches{chain="1",invariant="T4"}': "0x60",
+			'geoswap_audit_notices{chain="1",invariant="T4"}': "1x60",
+		},
+		quiet: {
+			'geoswap_audit_breaches{chain="1",invariant="T4"}': "0x60",
+			'geoswap_audit_notices{chain="1",invariant="T4"}': "0x60",
+		},
+		labels: chain,
+	},
 	GeoswapDayDoesNotClose: {
 		fires: {
 			'geoswap_audit_breaches{chain="1",invariant="I19"}': "0x60",

@@ -7,6 +7,7 @@ import { checkDays } from "./check/check-days.ts";
 import { checkExposure, type ExposedChain } from "./check/check-exposure.ts";
 import { checkFillSigners, checkUnknownFills } from "./check/check-fill-signers.ts";
 import { checkFlows, checkRelayers, checkSolanaWithdrawals } from "./check/check-flows.ts";
+import { checkMoves } from "./check/check-moves.ts";
 import { checkOnce } from "./check/check-once.ts";
 import {
 	checkOrder,
@@ -126,6 +127,7 @@ export async function reconcile({
 		if (!found) continue;
 		const [balances, allowances, relayers] = found;
 		const flows = checkFlows(chain, { flows: reading.flows, books });
+		const moves = checkMoves(chain, { moved: reading.flows.moved, block, books });
 		const { count, uncounted } = reading.strangers;
 		const { unlistedBlocks } = reading;
 		const otherOrders = { open: count(), uncounted: uncounted(), unlistedBlocks };
@@ -136,7 +138,8 @@ export async function reconcile({
 		checked.T1 += flows.checked.T1;
 		checked.T2 += flows.checked.T2;
 		checked.T3 += relayers.checked;
-		breaches.push(...[balances, allowances, flows, relayers].flatMap((one) => one.breaches));
+		checked.T4 += moves.checked;
+		breaches.push(...[balances, allowances, flows, relayers, moves].flatMap((one) => one.breaches));
 	}
 	const days = await CouldNotCheckError.unless(
 		"the database",

@@ -169,7 +169,8 @@ export function assetAddress(chain: TestChain, symbol: string): Address {
 	return asset.address;
 }
 
-async function send(
+/** Sends a transaction, and waits until it is mined. Throws if it reverts. */
+export async function send(
 	chain: TestChain,
 	account: LocalAccount,
 	transaction: { to: Address; data: Hex; value?: bigint },

@@ -22,7 +22,7 @@ export type ChainFlows = {
 /** An amount that left a vault, or the credit of one, for an address that is no vault. */
 type Withdrawal = { block: number; vault: Address; token: Address; to: Address; amount: Amount };
 
-/** What a treasurer's key had a vault do. `to` is a recipient or a route, `toToken` what a trade bought. */
+/** What a treasurer's key had a vault do. `to` is a recipient or a route, `toToken` and `received` what a trade bought. */
 export type Move = {
 	block: number;
 	kind: "trade" | "send" | "bridge";
@@ -31,6 +31,7 @@ export type Move = {
 	amount: Amount;
 	to?: Address;
 	toToken?: Address;
+	received?: Amount;
 };
 
 /** A scheduled withdrawal. A claim of credit takes all that there is by then. */
@@ -64,8 +65,8 @@ export function addFlows(
 		const block = Number(blockNumber);
 		if (eventName === "Withdrawn" && !isVault(args.to)) flows.withdrawn.push({ block, vault, ...args });
 		if (eventName === "Traded") {
-			const { moveId, tokenIn: token, amountIn: amount, tokenOut: toToken } = args;
-			flows.moved.push({ block, kind: "trade", moveId, token, amount, toToken });
+			const { moveId, tokenIn: token, amountIn: amount, tokenOut: toToken, amountOut: received } = args;
+			flows.moved.push({ block, kind: "trade", moveId, token, amount, toToken, received });
 		}
 		if (eventName === "Sent") flows.moved.push({ block, kind: "send", ...args });
 		if (eventName === "Bridged") {

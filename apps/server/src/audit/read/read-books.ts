@@ -23,6 +23,8 @@ export type Books = {
 	restoredAtMs: Milliseconds | undefined;
 	/** Keyed by `${chainId}:${token}`, the token in lower case. */
 	inventory: Map<string, bigint>;
+	/** What bridges took less what they delivered, by the same keys. */
+	bridge: Map<string, bigint>;
 	/** The last block of each chain that is in the balances with which its books began. */
 	openings: Map<number, number>;
 	/** All current and former relayers of each chain, and what they hold of its native token by the ledger. */
@@ -100,8 +102,14 @@ export type DeclaredFlow = {
 	token: Hex;
 	amount: Amount;
 	address: Hex | undefined;
+	toChainId: number | undefined;
 	toToken: Hex | undefined;
+	minReceived: Amount | undefined;
+	received: Amount | undefined;
 	moveId: Hex | undefined;
+	movedBlock: number | undefined;
+	state: string;
+	isBooked: boolean;
 };
 
 /** The maximum number of postings that can be written concurrently. So many before the newest are read again. */
@@ -136,10 +144,16 @@ export async function readBooks(
 		const restores = await client.query<{ at_ms: string | null }>(
 			"select floor(extract(epoch from max(at)) * 1000)::text as at_ms from restores",
 		);
-		const inventory = await client.query<{ chain: string; token: string; sum: string }>(
-			`select chain_id::text as chain, encode(token, 'hex') as token, sum(amount)::text as sum
-			from entries where account = 'inventory' group by 1, 2`,
+		const held = await client.query<{ account: string; chain: string; token: string; sum: string }>(
+			`select account, chain_id::text as chain, encode(token, 'hex') as token, sum(amount)::text as sum
+			from entries where account in ('inventory', 'bridge') group by 1, 2, 3`,
 		);
+		const heldIn = (name: string) =>
+			new Map(
+				held.rows
+					.filter(({ account }) => account === name)
+					.map(({ chain, token, sum }) => [inventoryKey(Number(chain), `0x${token}`), BigInt(sum)]),
+			);
 		const openings = await client.query<{ chain: string; block: string }>(
 			"select chain_id::text as chain, block_number::text as block from postings where name = 'opening'",
 		);
@@ -156,8 +170,10 @@ export async function readBooks(
 		);
 		const flows = await client.query<FlowRow>(
 			`select kind, chain_id::text as chain, encode(holder, 'hex') as holder, encode(token, 'hex') as token,
-				amount::text as amount, encode(address, 'hex') as address, encode(to_token, 'hex') as to_token,
-				encode(move_id, 'hex') as move_id
+				amount::text as amount, encode(address, 'hex') as address, to_chain_id::text as to_chain,
+				encode(to_token, 'hex') as to_token, min_received::text as min_received, received::text as received,
+				encode(move_id, 'hex') as move_id, moved_block::text as moved_block, state,
+				posting_key is not null as is_booked
 			from treasury_moves where state <> 'cancelled'`,
 		);
 		const sums = await client.query<{ account: string; token: string; sum: string }>(
@@ -249,12 +265,8 @@ export async function readBooks(
 			bookedBlocks: new Map(heads.rows.map(({ chain, block }) => [Number(chain), Number(block)])),
 			bookedAt: new Map(heads.rows.map(({ chain, at }) => [Number(chain), BigInt(at)])),
 			restoredAtMs: typeof restoredAtMs === "string" ? Number(restoredAtMs) : undefined,
-			inventory: new Map(
-				inventory.rows.map(({ chain, token, sum }) => [
-					inventoryKey(Number(chain), `0x${token}`),
-					BigInt(sum),
-				]),
-			),
+			inventory: heldIn("inventory"),
+			bridge: heldIn("bridge"),
 			openings: openingOf,
 			relayers: new Map(
 				[...Map.groupBy(relayers.rows, ({ chain }) => Number(chain))].map(([chainId, rows]) => [
@@ -376,12 +388,19 @@ type FlowRow = {
 	token: string;
 	amount: string;
 	address: string | null;
+	to_chain: string | null;
 	to_token: string | null;
+	min_received: string | null;
+	received: string | null;
 	move_id: string | null;
+	moved_block: string | null;
+	state: string;
+	is_booked: boolean;
 };
 
 function flowFromRow(row: FlowRow): DeclaredFlow {
 	const hexOf = (text: string | null): Hex | undefined => (text === null ? undefined : `0x${text}`);
+	const amountOf = (text: string | null): Amount | undefined => (text === null ? undefined : BigInt(text));
 	return {
 		kind: row.kind,
 		chainId: Number(row.chain),
@@ -389,8 +408,14 @@ function flowFromRow(row: FlowRow): DeclaredFlow {
 		token: `0x${row.token}`,
 		amount: BigInt(row.amount),
 		address: hexOf(row.address),
+		toChainId: row.to_chain === null ? undefined : Number(row.to_chain),
 		toToken: hexOf(row.to_token),
+		minReceived: amountOf(row.min_received),
+		received: amountOf(row.received),
 		moveId: hexOf(row.move_id),
+		movedBlock: row.moved_block === null ? undefined : Number(row.moved_block),
+		state: row.state,
+		isBooked: row.is_booked,
 	};
 }
 

@@ -4,7 +4,7 @@ import type { Hex } from "viem";
 export const invariants = [
 	...(["I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8"] as const),
 	...(["I9", "I10", "I11", "I12", "I13", "I14", "I15", "I19"] as const),
-	...(["T1", "T2", "T3"] as const),
+	...(["T1", "T2", "T3", "T4"] as const),
 ] as const;
 export type Invariant = (typeof invariants)[number];
 
@@ -48,6 +48,7 @@ const nextSteps: Record<Invariant, string> = {
 	T1: "if nobody of the treasury made it, have the guardian cancel what is scheduled and pause the vault; otherwise declare it with `geoswapd treasury withdraw`",
 	T2: "take the TREASURER role from the key and have the guardian pause the vault, because it signed what the service did not plan",
 	T3: "move what the relayer still holds to a new key, because its key was used outside of the service; if you took the gas yourself, declare it with `geoswapd treasury withdraw`",
+	T4: "compare the move's row with both of its transactions: `geoswapd treasury show`",
 };
 
 export function breachOf(finding: Finding): Breach {
@@ -152,6 +153,7 @@ const counted: Record<Invariant, string> = {
 	T1: "withdrawals",
 	T2: "moves",
 	T3: "chains",
+	T4: "moves",
 };
 
 /** Returns the report as readable text. */

@@ -62,6 +62,7 @@ const breachAlerts = new Map([
 	["T1", "GeoswapUndeclaredWithdrawal"],
 	["T2", "GeoswapUnknownMove"],
 	["T3", "GeoswapRelayerShort"],
+	["T4", "GeoswapBridgeDoesNotClose"],
 	["I19", "GeoswapDayDoesNotClose"],
 ] as const);
 
@@ -310,6 +311,7 @@ export const shownAlerts = {
 	GeoswapUndeclaredWithdrawal: { severity: "page" },
 	GeoswapUnknownMove: { severity: "page" },
 	GeoswapRelayerShort: { severity: "page" },
+	GeoswapBridgeDoesNotClose: { severity: "page" },
 	GeoswapDayDoesNotClose: { severity: "page" },
 	GeoswapChainPaused: { severity: "page" },
 	/** Share of a cap. */
