@@ -23,9 +23,9 @@ const queuedForMs = 15 * 60_000;
 /** A fast burn is attested after seconds. None is planned, but an adopted one may be fast. */
 const usualMs = { fast: 20_000, standard: cctpStandard.seconds * 1_000 };
 /** Time until a move that waits for another chain, or for Iris, is looked at again. */
-const lookAgainMs = 5_000;
+const lookAgainMs = 2_000;
 /** A stuck move waits for a person, and is looked at less often. */
-const stuckLookMs = 60_000;
+const stuckLookMs = 15_000;
 
 export type AdvanceDeps = {
 	pool: Database;
