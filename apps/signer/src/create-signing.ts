@@ -150,7 +150,7 @@ export function createSigning({
 	}
 
 	function expectNonce(key: SigningKey, { nonce }: Judgement): void {
-		if (key.use !== "relayer" || nonce === undefined) return;
+		if ((key.use !== "relayer" && key.use !== "treasurer") || nonce === undefined) return;
 		const next = Math.max(key.firstNonce, (state.highestNonce(key.name) ?? -1) + 1);
 		if (nonce >= next + nonceWindow)
 			refuse(

@@ -3,6 +3,7 @@ import type { ReceiptMessage } from "@geoswap/protocol";
 import { judgeAttestation, judgeHeartbeat } from "./policy/judge-attester.ts";
 import { judgeRelayer } from "./policy/judge-relayer.ts";
 import { judgeSolana } from "./policy/judge-solana.ts";
+import { judgeTreasurer } from "./policy/judge-treasurer.ts";
 import type { Judgement } from "./policy/judgement.ts";
 import { refuse } from "./policy/refusal.ts";
 import type { SigningKey } from "./signing-key.ts";
@@ -11,6 +12,8 @@ import type { SigningKey } from "./signing-key.ts";
 export async function judgePayload(key: SigningKey, payload: Payload): Promise<Judgement> {
 	if (key.use === "relayer" && payload.kind === "transaction")
 		return judgeRelayer(payload.unsigned, key.rules);
+	if (key.use === "treasurer" && payload.kind === "transaction")
+		return judgeTreasurer(payload.unsigned, key.rules);
 	if (key.use === "attester" && payload.kind === "attestation")
 		return judgeAttestation(payload.message, key.rules);
 	if (key.use === "attester" && payload.kind === "heartbeat")

@@ -37,17 +37,20 @@ async function openKey(
 	}
 	if (key.use === "receipts")
 		return { name, clients, use: "receipts", signer: await opener.openEvm(reference) };
-	if (key.use === "relayer") {
+	if (key.use === "relayer" || key.use === "treasurer") {
 		const signer = await opener.openEvm(reference);
 		const chain = deployment.chains.find(({ chainId }) => chainId === key.chainId);
 		const limits = chains[key.chainId];
 		if (!chain || !limits) throw new Error(`chain ${key.chainId} is not configured`);
-		const { maxGas, maxFeePerGasWei, maxTransactionFeeWei } = limits;
+		const { maxGas, maxFeePerGasWei, maxTransactionFeeWei, gasAccounts } = limits;
 		const { address } = signer;
 		const bounds = { maxGas, maxFeePerGasWei, maxTransactionFeeWei };
+		const common = { key: name, address, chain, ...bounds };
+		const { use, firstNonce } = key;
+		if (use === "treasurer")
+			return { name, clients, use, signer, rules: { ...common, gasAccounts }, firstNonce };
 		const orders = { deployment, attesterSets, finalitySeconds, nowMs };
-		const rules = { ...orders, key: name, address, chain, ...bounds };
-		return { name, clients, use: "relayer", signer, rules, firstNonce: key.firstNonce };
+		return { name, clients, use, signer, rules: { ...common, ...orders }, firstNonce };
 	}
 	const signer = await opener.openSolana(reference);
 	const on = deployment.solana;

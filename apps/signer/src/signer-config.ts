@@ -16,7 +16,7 @@ import {
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import * as z from "zod";
-import { feeMeter, outflowMeter, signatureMeter, unprovenMeter } from "./policy/meters.ts";
+import { feeMeter, moveMeter, outflowMeter, signatureMeter, unprovenMeter } from "./policy/meters.ts";
 import type { Cap } from "./state/cap.ts";
 
 /** The maximum gas of one transaction on Ethereum (EIP-7825). */
@@ -41,6 +41,8 @@ const chainSchema = z.strictObject({
 	 * Caps by token, for what leaves the chain's vaults by all relayers together. A token without a cap is never paid.
 	 */
 	outflow: z.record(evmAddressSchema, outflowSchema).default({}),
+	/** The relayers and the treasurer, which a treasurer's key may send the vault's native token to. */
+	gasAccounts: z.array(evmAddressSchema).default([]),
 	/** An upper bound on the time until a block is final, as in the service's configuration. */
 	finalitySeconds: secondsSchema,
 	maxFeePerGasWei: amountSchema,
@@ -68,14 +70,22 @@ const keyFields = {
 	signaturesPerHour: z.int().positive(),
 };
 
+/** Fields of a key that sends transactions on an EVM chain. */
+const senderFields = {
+	...keyFields,
+	chainId: z.int().positive(),
+	/** The maximum that all its transactions may cost, at their highest fees. */
+	feesWei: capSchema,
+	firstNonce: z.int().nonnegative().default(0),
+};
+
 const keySchema = z.discriminatedUnion("use", [
+	z.strictObject({ use: z.literal("relayer"), ...senderFields }),
 	z.strictObject({
-		use: z.literal("relayer"),
-		...keyFields,
-		chainId: z.int().positive(),
-		/** The maximum that all its transactions may cost, at their highest fees. */
-		feesWei: capSchema,
-		firstNonce: z.int().nonnegative().default(0),
+		use: z.literal("treasurer"),
+		...senderFields,
+		/** Caps by token, for what the key trades, sends and bridges. A token without a cap is never moved. */
+		moves: z.record(evmAddressSchema, capSchema),
 	}),
 	z.strictObject({ use: z.literal("attester"), ...keyFields }),
 	z.strictObject({ use: z.literal("receipts"), ...keyFields }),
@@ -172,7 +182,7 @@ function problemOf({ chains, solana, keys }: SignerFile, deployment: Deployment)
 	}
 	if (solana && !deployment.solana) return "solana: the deployment file has no such chain";
 	for (const [name, key] of Object.entries(keys)) {
-		if (key.use === "relayer" && !chains[key.chainId])
+		if ("chainId" in key && !chains[key.chainId])
 			return `keys.${name}.chainId: add chains.${key.chainId} with its caps`;
 		if (key.use.startsWith("solana-") && !solana) return `keys.${name}: add solana with its caps`;
 	}
@@ -193,7 +203,10 @@ function capsOf({ chains, solana, keys }: SignerFile): ReadonlyMap<string, Cap> 
 	for (const [name, key] of Object.entries(keys)) {
 		const perHour = BigInt(key.signaturesPerHour);
 		caps.set(signatureMeter(name), { perHour, perDay: 24n * perHour });
-		if (key.use === "relayer") caps.set(feeMeter(name), key.feesWei);
+		if ("feesWei" in key) caps.set(feeMeter(name), key.feesWei);
+		if (key.use === "treasurer") {
+			for (const [token, cap] of Object.entries(key.moves)) caps.set(moveMeter(name, token), cap);
+		}
 		if (key.use === "solana-fee-payer") caps.set(feeMeter(name), key.feesLamports);
 	}
 	return caps;

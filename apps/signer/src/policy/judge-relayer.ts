@@ -1,26 +1,13 @@
 import { authorizationSigner } from "@geoswap/keys/signature/authorization-signer";
 import type { Bundle, Fill } from "@geoswap/protocol";
-import {
-	type ChainDeployment,
-	fromWord,
-	geoAccountAbi,
-	type Order,
-	orderId,
-	ourContracts,
-	toWord,
-} from "@geoswap/protocol";
+import { fromWord, geoAccountAbi, type Order, orderId, ourContracts, toWord } from "@geoswap/protocol";
 import {
 	type Address,
 	decodeFunctionData,
 	encodeFunctionData,
 	type Hex,
 	isAddressEqual,
-	parseTransaction,
-	serializeTransaction,
 	size,
-	type TransactionSerializable,
-	type TransactionSerializableEIP1559,
-	type TransactionSerializableEIP7702,
 	toFunctionSelector,
 	zeroAddress,
 } from "viem";
@@ -29,35 +16,21 @@ import { decodeRelayerCall } from "./decode-relayer-call.ts";
 import { expectAttested } from "./expect-attested.ts";
 import { expectOurOrder, type OrderRules } from "./expect-our-order.ts";
 import type { Judgement, Payout } from "./judgement.ts";
-import { feeMeter, outflowMeter } from "./meters.ts";
+import { outflowMeter } from "./meters.ts";
 import { deliveryOf, payoutsOfFill } from "./payouts-of-fill.ts";
+import { type Authorizations, readTransaction, type TransactionRules } from "./read-transaction.ts";
 import { refuse } from "./refusal.ts";
 
 /** The rules for a relayer's key, all from the signer's own files. */
-export type RelayerRules = OrderRules & {
-	/** The name of the key, for its meters. */
-	key: string;
-	address: Address;
-	chain: ChainDeployment;
-	maxGas: bigint;
-	maxFeePerGasWei: bigint;
-	maxTransactionFeeWei: bigint;
-};
+export type RelayerRules = OrderRules & TransactionRules;
 
 /**
  * Returns what a relayer's transaction does. Refuses all calls but those that the service's lanes make, to its
  * contracts, with no value and within the fees. Throws a `Refusal`.
  */
 export function judgeRelayer(unsigned: Hex, rules: RelayerRules): Judgement {
-	const transaction = readTransaction(unsigned);
-	const { to, data = "0x", nonce = 0, authorizationList } = transaction;
-	if (transaction.chainId !== rules.chain.chainId)
-		refuse("not-ours", `the transaction is for chain ${transaction.chainId}`);
-	if (!to) refuse("malformed", "the transaction creates a contract");
-	if ((transaction.value ?? 0n) !== 0n) refuse("malformed", "the transaction carries value");
-	const fee = expectAffordable(transaction, rules);
-	const charges = [{ meter: feeMeter(rules.key), item: String(nonce), amount: fee }];
-	const common = { nonce, charges };
+	const { to, data, nonce, authorizationList, fee, charge } = readTransaction(unsigned, rules);
+	const common = { nonce, charges: [charge] };
 	if (data === "0x") {
 		if (!isAddressEqual(to, rules.address))
 			refuse("not-ours", `a cancel goes to ${to}, not to the relayer itself`);
@@ -99,45 +72,6 @@ function isRevocation(data: Hex): boolean {
 }
 
 const revokeSelector = toFunctionSelector("revokeMandates(bytes)");
-
-type RelayerTransaction = TransactionSerializableEIP1559 | TransactionSerializableEIP7702;
-
-function readTransaction(unsigned: Hex): RelayerTransaction & { authorizationList?: Authorizations } {
-	let parsed: TransactionSerializable;
-	try {
-		parsed = parseTransaction(unsigned as `0x02${string}`) as TransactionSerializable;
-		// Numbers with leading zeros, or fields in another form, would be signed differently from what was checked.
-		if (serializeTransaction(parsed) !== unsigned.toLowerCase())
-			throw new Error("its encoding is not the usual one");
-	} catch (error) {
-		return refuse("malformed", `the transaction cannot be read: ${(error as Error).message.split("\n")[0]}`);
-	}
-	if (parsed.type !== "eip1559" && parsed.type !== "eip7702")
-		return refuse("malformed", `no lane makes transactions of the type ${parsed.type}`);
-	if ("r" in parsed && parsed.r !== undefined) refuse("malformed", "the transaction is signed already");
-	if ((parsed.accessList ?? []).length > 0) refuse("malformed", "the transaction has an access list");
-	return parsed as RelayerTransaction;
-}
-
-/** Returns the maximum cost of the transaction, besides what a rollup takes for its data on another chain. */
-function expectAffordable(
-	{ gas = 0n, maxFeePerGas = 0n, maxPriorityFeePerGas = 0n }: RelayerTransaction,
-	{ maxGas, maxFeePerGasWei, maxTransactionFeeWei }: RelayerRules,
-): bigint {
-	if (gas > maxGas) refuse("too-dear", `${gas} is more gas than a transaction may have: maxGas is ${maxGas}`);
-	if (maxFeePerGas > maxFeePerGasWei)
-		refuse("too-dear", `${maxFeePerGas} wei per gas are more than maxFeePerGasWei, ${maxFeePerGasWei}`);
-	if (maxPriorityFeePerGas > maxFeePerGas) refuse("malformed", "the tip is higher than the whole fee");
-	const fee = gas * maxFeePerGas;
-	if (fee > maxTransactionFeeWei)
-		refuse(
-			"too-dear",
-			`the transaction can cost ${fee} wei: maxTransactionFeeWei is ${maxTransactionFeeWei}`,
-		);
-	return fee;
-}
-
-type Authorizations = NonNullable<TransactionSerializableEIP7702["authorizationList"]>;
 
 /** Returns the payouts of a call to the service's contracts. */
 function judgeBundle(

@@ -11,6 +11,10 @@ type PayloadKind =
 	| "late-refund"
 	| "close"
 	| "cancel"
+	| "trade"
+	| "send"
+	| "bridge"
+	| "mint"
 	| "attestation"
 	| "heartbeat"
 	| "receipt";

@@ -18,7 +18,7 @@ export const refusalReasons = [
 	"nonce-ahead",
 	/** A signed payload, or a chain, decided the order differently. */
 	"contradicts",
-	/** All keys together have paid as much of the token as they may in this period. */
+	/** All relayers together have paid, or a treasurer has moved, as much of the token as they may in this period. */
 	"above-cap",
 	/** The key has signed, or spent on fees, as much as it may in this period. */
 	keyAboveCap,
