@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { type DevIris, startIris, startTestChains, type TestChain, type TestChains } from "@geoswap/devnet";
 import { pino } from "pino";
-import { type Address, bytesToHex, type Hex } from "viem";
+import { type Address, bytesToHex, type Hex, type LocalAccount } from "viem";
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { connectChain, type EvmChain } from "../../src/chain/evm/connect-chain.ts";
 import type { DatabasePool } from "../../src/database/database.ts";
@@ -47,7 +47,12 @@ export type ActingScene = {
 const blocksToFinality = 5;
 
 /** Starts two chains with Circle's contracts, Iris, a database, and what a worker runs for the treasury. */
-export async function createActingScene(): Promise<ActingScene> {
+export async function createActingScene({
+	signing,
+}: {
+	/** Returns the treasurer's account on each chain, whose key may be elsewhere. By default it is here. */
+	signing?: (chains: TestChains) => Promise<(chainId: number) => LocalAccount>;
+} = {}): Promise<ActingScene> {
 	const [chains, database] = await Promise.all([startTestChains(), createTestDatabase()]);
 	const { pool, owner } = database;
 	const both = [chains.origin, chains.destination];
@@ -57,6 +62,7 @@ export async function createActingScene(): Promise<ActingScene> {
 	const [origin, destination] = [connect(chains.origin), connect(chains.destination)];
 	const connected = [origin, destination];
 	const treasurer = privateKeyToAccount(chains.keys.treasurer);
+	const accountOn = (await signing?.(chains)) ?? (() => treasurer);
 	const nowMs = () => Date.now() + scene.aheadMs;
 	const laneOf = (chain: EvmChain) =>
 		createLane({
@@ -65,7 +71,7 @@ export async function createActingScene(): Promise<ActingScene> {
 			chain,
 			policy: { bundleSize: 1, replaceAfterBlocks: 50, minimumTipWei: "1000000", finalitySeconds: 5 },
 			accounts: [],
-			treasurer,
+			treasurer: accountOn(chain.chainId),
 		});
 	const following = (chain: EvmChain): Following => ({
 		chain,
