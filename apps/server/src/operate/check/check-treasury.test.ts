@@ -1,6 +1,7 @@
-import { startTestChains } from "@geoswap/devnet";
+import { startLyingNode, startTestChains } from "@geoswap/devnet";
 import { expect, onTestFinished, test } from "vitest";
 import { testConfig } from "../../../test/desk/test-prices.ts";
+import { firstUrl } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import { checkTreasury, judgePolicy } from "./check-treasury.ts";
 
@@ -38,4 +39,23 @@ test("a policy whose largest move cannot pay for itself fails, without targets i
 		{ result: "fail" },
 	]);
 	expect(judgePolicy(withTarget(11_000), twoUsd)).toMatchObject({ result: "ok" });
+});
+
+test("the cost of moves is known even if the chains' quoters do not answer in time", async () => {
+	const chains = await startTestChains();
+	onTestFinished(() => chains.stop());
+	const config = testConfig(chains);
+	const slow = await Promise.all(
+		config.chains.map(async (chain) => {
+			if (chain.kind === "solana") throw new Error("the test has two EVM chains");
+			const node = await startLyingNode({ targetUrl: firstUrl(chain) });
+			onTestFinished(node.stop);
+			const quoter = chain.deployment.uniswap.quoterV2.slice(2).toLowerCase();
+			node.liar = ({ params }) => (JSON.stringify(params).includes(quoter) ? "nothing" : undefined);
+			return { ...chain, nodes: [{ ...chain.nodes[0], url: node.url }], inventoryTargetUsd: 1_000_000 };
+		}),
+	);
+	expect(await checkTreasury({ ...config, chains: slow as Config["chains"] })).toMatchObject([
+		{ result: "ok" },
+	]);
 });

@@ -1,7 +1,7 @@
 import type { UsdE18 } from "@geoswap/protocol";
 import { connectChain } from "../../chain/evm/connect-chain.ts";
-import { readBlockPrices } from "../../chain/evm/read/read-block-prices.ts";
-import { evmChains, firstUrl } from "../../config/chain-config.ts";
+import { type BlockPrices, readBlockPrices } from "../../chain/evm/read/read-block-prices.ts";
+import { type EvmChainConfig, evmChains, firstUrl } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import { configPriceCache } from "../../desk/price/config-price-cache.ts";
 import { toUsdE18 } from "../../desk/price/usd-value.ts";
@@ -20,15 +20,20 @@ export function checkTreasury(config: Config): Promise<Finding[]> {
 async function judge(config: Config): Promise<Found | Found[]> {
 	const nowMs = Date.now();
 	const { priceCache } = configPriceCache(config, { nowMs: () => nowMs });
-	for (const terms of evmChains(config)) {
-		const chain = connectChain({ ...terms, rpcUrl: firstUrl(terms) });
-		const block = await chain.client.getBlock();
-		const tip = BigInt(terms.minimumTipWei);
-		const tips = { minimum: tip, maximum: tip };
-		priceCache.update(await readBlockPrices(chain, { block, topUsd: 1_000, tips }), { nowMs });
-	}
+	const prices = await Promise.all(evmChains(config).map(readFees));
+	for (const one of prices) priceCache.update(one, { nowMs });
 	const gasE18 = moveGas(config, { priceCache, nowMs });
 	return judgePolicy(config, gasE18);
+}
+
+/** Reads the fees and the feeds of a chain. It reads no ladders, which take longer than a check may. */
+async function readFees(terms: EvmChainConfig): Promise<BlockPrices> {
+	const assets = terms.deployment.assets.map((asset) => ({ ...asset, paths: [] }));
+	const deployment = { ...terms.deployment, assets };
+	const chain = connectChain({ ...terms, deployment, rpcUrl: firstUrl(terms) });
+	const tip = BigInt(terms.minimumTipWei);
+	const tips = { minimum: tip, maximum: tip };
+	return readBlockPrices(chain, { block: await chain.client.getBlock(), topUsd: 0, tips });
 }
 
 /** Returns a finding for each route on which the largest move does not pay for itself. */
