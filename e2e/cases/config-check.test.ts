@@ -29,6 +29,7 @@ test("config check finds no failure in a running service, also if its treasury a
 		expect(parts).toContain(`attesters of chain ${chainId}`);
 		expect(parts.filter((part) => part.startsWith(`chain ${chainId} treasurer`))).toHaveLength(1);
 	}
+	expect(findings.find(({ part }) => part === "treasury.policy")).toMatchObject({ result: "ok" });
 	for (const start of ["chain 31337 relayer", "Solana fee payer", "attester http://127.0.0.1"]) {
 		expect(parts.some((part) => part.startsWith(start))).toBe(true);
 	}
@@ -45,4 +46,13 @@ test("config check finds no failure in a running service, also if its treasury a
 			expect(said).not.toContain(secret);
 		}
 	}
+});
+
+test("the service of the shared stories moves no inventory, and would read attestations from a model of Iris", async () => {
+	const { treasury } = JSON.parse(
+		readFileSync(sharedEnvironment().serverEnvironment.GEOSWAP_CONFIG ?? "", "utf8"),
+	);
+	expect(treasury).toEqual({ iris: { url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) } });
+	const unknown = await fetch(`${treasury.iris.url}/v2/messages/0?transactionHash=0x${"00".repeat(32)}`);
+	expect(await unknown.json()).toEqual({ code: 404, error: "Message hash not found" });
 });

@@ -13,6 +13,9 @@ export type StackConfig = {
 	[key: string]: unknown;
 };
 
+/** What each vault of the devnet holds of its settlement token at the start. */
+const inventoryTargetUsd = 5_000_000;
+
 /** On chains with a block per second, steps that take minutes on real ones take seconds. */
 const chainPace = {
 	pollMs: 250,
@@ -21,6 +24,7 @@ const chainPace = {
 	openSeconds: 75,
 	fillSeconds: 45,
 	refundSeconds: 30,
+	inventoryTargetUsd,
 };
 
 /** For slots of 200 ms, finality after 32 slots, and blockhashes that live for 150. */
@@ -32,6 +36,7 @@ const solanaPace = {
 	fillSeconds: 60,
 	refundSeconds: 30,
 	blockhashSeconds: { least: 20, most: 35 },
+	inventoryTargetUsd,
 };
 
 /**
