@@ -91,6 +91,9 @@ export async function treasurerActions(chains: TestChains) {
 			return placeOf(await send(destination, treasurer, { to, data: encodeMint(answer) }));
 		},
 
+		/** The attestation service. */
+		iris: { url: iris.url, timeoutMs: 5_000 },
+
 		stop: () => iris.stop(),
 	};
 }
