@@ -25,8 +25,8 @@ type ContractEventData = {
 	Withdrawn: { token: Address; to: Address; amount: string };
 	Traded: { moveId: Hex; tokenIn: Address; tokenOut: Address; amountIn: string; amountOut: string };
 	Sent: { moveId: Hex; token: Address; to: Address; amount: string };
-	/** `route` is the contract that takes the amount to another chain. */
-	Bridged: { moveId: Hex; token: Address; route: Address; amount: string };
+	/** `route` is the contract that takes the amount to another chain, `data` its parameters. */
+	Bridged: { moveId: Hex; token: Address; route: Address; amount: string; data: Hex };
 };
 type ContractEventName = keyof ContractEventData;
 
@@ -130,8 +130,8 @@ function vaultEvents(logs: readonly Log<bigint, number, false>[]): ContractEvent
 				return [{ ...place, name: "Sent", orderId: undefined, data }];
 			}
 			case "Bridged": {
-				const { moveId, token, route, amount } = log.args;
-				const data = { moveId, token, route, amount: String(amount) };
+				const { moveId, token, route, amount, data: parameters } = log.args;
+				const data = { moveId, token, route, amount: String(amount), data: parameters };
 				return [{ ...place, name: "Bridged", orderId: undefined, data }];
 			}
 			default:
