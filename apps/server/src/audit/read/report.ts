@@ -46,9 +46,9 @@ const nextSteps: Record<Invariant, string> = {
 	I15: "find out why releases wait; check the attesters, their endpoints and the origin's gas",
 	I19: "compare the day's postings with the chain's transactions; the numbers of the report are not to be trusted until it closes",
 	T1: "if nobody of the treasury made it, have the guardian cancel what is scheduled and pause the vault; otherwise declare it with `geoswapd treasury withdraw`",
-	T2: "take the TREASURER role from the key and have the guardian pause the vault, because it signed what the service did not plan",
+	T2: "take the TREASURER role from the key and have the guardian pause the vault, because it signed what the service did not plan; if a restored database lacks the move, adopt it with `geoswapd treasury adopt`",
 	T3: "move what the relayer still holds to a new key, because its key was used outside of the service; if you took the gas yourself, declare it with `geoswapd treasury withdraw`",
-	T4: "compare the move's row with both of its transactions: `geoswapd treasury show`",
+	T4: "compare the move's row with both of its transactions: `geoswapd treasury show`; until the cause is known, pause the treasury with `geoswapd treasury pause`",
 };
 
 export function breachOf(finding: Finding): Breach {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Amount } from "@geoswap/protocol";
+import type { Amount, Wei } from "@geoswap/protocol";
 import { bytesToHex, type Hex, hexToBytes } from "viem";
 import type { Database } from "../../database/database.ts";
 import type { Named, Row } from "../../database/rows.ts";
@@ -42,25 +42,6 @@ export async function declareFlow(
 	return id;
 }
 
-/**
- * Cancels a declaration that has not been booked. Returns its state afterwards, or undefined if there is none with this
- * id. Moves of the treasurer's key are not cancelled here, because one may be on its way.
- */
-export async function cancelDeclaration(
-	db: Database,
-	{ id, by, reason }: { id: string; by: string; reason: string },
-): Promise<string | undefined> {
-	const { rows } = await db.query<Row<"treasury_moves", "state">>(
-		`update treasury_moves set updated_at = case when state = 'queued' then now() else updated_at end,
-			data = case when state = 'queued' then data || jsonb_build_object('cancelledBy', $2::text, 'cancelReason', $3::text)
-				else data end,
-			state = case when state = 'queued' then 'cancelled' else state end
-		where id = $1 and kind in ('deposit', 'withdrawal') returning state`,
-		[id, by, reason],
-	);
-	return rows[0]?.state;
-}
-
 export type Flow = {
 	id: string;
 	kind: Row<"treasury_moves", "kind">["kind"];
@@ -71,9 +52,19 @@ export type Flow = {
 	to: Hex | undefined;
 	toChainId: number | undefined;
 	toToken: Hex | undefined;
+	minReceived: Amount | undefined;
 	received: Amount | undefined;
 	moveId: Hex | undefined;
 	transaction: Hex | undefined;
+	/** What the transaction cost, in the chain's native token. Undefined if it is not one of the service. */
+	gasCost: Wei | undefined;
+	/** The transaction that brought a bridge to its destination, and what it cost there. */
+	arrivedTransaction: Hex | undefined;
+	arrivedGasCost: Wei | undefined;
+	/** Why a move is stuck or has failed. */
+	problem: string | undefined;
+	/** When a move is late. */
+	dueAt: Date | undefined;
 	state: Row<"treasury_moves", "state">["state"];
 	reason: string;
 	by: string;
@@ -82,15 +73,25 @@ export type Flow = {
 };
 
 const flowColumns =
-	"id, kind, chain_id, token, amount, holder, address, to_chain_id, to_token, received, move_id, transaction_hash, state, reason, made_by, created_at, updated_at";
+	"id, kind, chain_id, token, amount, holder, address, to_chain_id, to_token, min_received, received, move_id, transaction_hash, arrived_transaction, problem, due_at, state, reason, made_by, created_at, updated_at";
+
+type FlowRow = Row<"treasury_moves", Named<typeof flowColumns>> & {
+	gas_cost: string | null;
+	arrived_gas_cost: string | null;
+};
 
 /** Returns flows, newest first: those that are not over, and the most recent others. */
 export async function readFlows(
 	db: Database,
 	{ limit, id }: { limit: number; id?: string | undefined },
 ): Promise<Flow[]> {
-	const { rows } = await db.query<Row<"treasury_moves", Named<typeof flowColumns>>>(
-		`select ${flowColumns} from treasury_moves where $2::uuid is null or id = $2
+	const { rows } = await db.query<FlowRow>(
+		`select ${flowColumns},
+			(select t.gas_cost::text from lane_transactions t
+				where t.chain_id = m.chain_id and t.hash = m.transaction_hash) as gas_cost,
+			(select t.gas_cost::text from lane_transactions t
+				where t.chain_id = m.to_chain_id and t.hash = m.arrived_transaction) as arrived_gas_cost
+		from treasury_moves m where $2::uuid is null or id = $2
 		order by state in ('final', 'failed', 'cancelled', 'lost'), created_at desc limit $1`,
 		[limit, id ?? null],
 	);
@@ -104,9 +105,15 @@ export async function readFlows(
 		to: hexOf(row.address),
 		toChainId: row.to_chain_id ?? undefined,
 		toToken: hexOf(row.to_token),
+		minReceived: row.min_received ?? undefined,
 		received: row.received ?? undefined,
 		moveId: hexOf(row.move_id),
 		transaction: hexOf(row.transaction_hash),
+		gasCost: weiOf(row.gas_cost),
+		arrivedTransaction: hexOf(row.arrived_transaction),
+		arrivedGasCost: weiOf(row.arrived_gas_cost),
+		problem: row.problem ?? undefined,
+		dueAt: row.due_at ?? undefined,
 		state: row.state,
 		reason: row.reason,
 		by: row.made_by,
@@ -117,4 +124,8 @@ export async function readFlows(
 
 function hexOf(bytes: Buffer | null): Hex | undefined {
 	return bytes ? bytesToHex(bytes) : undefined;
+}
+
+function weiOf(text: string | null): Wei | undefined {
+	return text === null ? undefined : BigInt(text);
 }

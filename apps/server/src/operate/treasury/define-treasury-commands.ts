@@ -40,17 +40,56 @@ export function defineTreasuryCommands(program: Command): void {
 		const { planCommand } = await import("./plan-command.ts");
 		process.exitCode = await planCommand(options);
 	});
-	command(
+	const decided = (command: Command) =>
+		command
+			.requiredOption("--by <name>", "the person who decides, for the record")
+			.requiredOption("--reason <text>", "why, for the record");
+	const deciding = (name: string, description: string) =>
+		decided(command(name, description).argument("<id>", "its id, as in the list"));
+	deciding(
 		"cancel",
-		"cancel a declaration that has not happened; exits 1 if there is none, or if it is booked",
-	)
-		.argument("<id>", "its id, as in the list")
-		.requiredOption("--by <name>", "the person who decides, for the record")
-		.requiredOption("--reason <text>", "why, for the record")
-		.action(async (id, options) => {
-			const { cancelCommand } = await import("./treasury-commands.ts");
-			process.exitCode = await cancelCommand({ id, ...options });
-		});
+		"cancel a declaration that has not happened, or a move that is queued; exits 1 if there is none, or if it is too late",
+	).action(async (id, options) => {
+		const { cancelCommand } = await import("./decide-commands.ts");
+		process.exitCode = await cancelCommand({ id, ...options });
+	});
+	deciding(
+		"retry",
+		"look at a stuck bridge from its burn on, with a new attestation; exits 1 if it is not stuck",
+	).action(async (id, options) => {
+		const { retryCommand } = await import("./decide-commands.ts");
+		process.exitCode = await retryCommand({ id, ...options });
+	});
+	deciding(
+		"write-off",
+		"book the amount of a stuck bridge as a loss, and give the bridge up; exits 1 if it is not stuck",
+	).action(async (id, options) => {
+		const { writeOffCommand } = await import("./decide-commands.ts");
+		process.exitCode = await writeOffCommand({ id, ...options });
+	});
+	decided(
+		command(
+			"adopt",
+			"add the row of a move that a vault has made and the database lacks, as after a restore; exits 1 if it has one, or if no vault made it. Check first that the service made it: a thief's move looks the same",
+		)
+			.argument("<moveId>", "the move's id in the vault's event, as geoswapd reconcile prints it")
+			.requiredOption("--chain <chainId>", "the chain whose vault made it, as in GET /chains"),
+	).action(async (moveId, options) => {
+		const { adoptCommand } = await import("./decide-commands.ts");
+		process.exitCode = await adoptCommand({ moveId, ...options });
+	});
+	decided(
+		command("pause", "have the treasurer's keys start no move; what is between two chains still arrives"),
+	).action(async (options) => {
+		const { pauseCommand } = await import("./pause-commands.ts");
+		await pauseCommand(options);
+	});
+	decided(command("resume", "end the pause; exits 1 if the treasury is not paused")).action(
+		async (options) => {
+			const { resumeCommand } = await import("./pause-commands.ts");
+			process.exitCode = await resumeCommand(options);
+		},
+	);
 	command("moves", "list what was declared and moved: first what is not over, then the newest")
 		.option("--limit <number>", "the maximum number to list", "20")
 		.action(async (options) => {

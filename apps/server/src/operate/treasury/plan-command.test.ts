@@ -87,8 +87,9 @@ Arbitrum One (42161), paused
   USDC: held 700, free 500, arriving 1,000, needed 5,000`;
 
 test("a plan is printed with its age, each move as a sentence, what it leaves, and each chain", () => {
-	expect(describePlan({ at, plan }, { nowMs }).join("\n")).toBe(printed);
-	expect(describePlan({ at, plan: { ...plan, moves: [], reasons: [] } }, { nowMs })[2]).toBe(
+	const now = { mode: "plan", isPaused: false, nowMs } as const;
+	expect(describePlan({ at, plan }, now).join("\n")).toBe(printed);
+	expect(describePlan({ at, plan: { ...plan, moves: [], reasons: [] } }, now)[2]).toBe(
 		"It would move nothing.",
 	);
 });
@@ -100,4 +101,13 @@ test("a missing or old plan is a problem that names what to check", () => {
 	);
 	expect(planProblem(undefined, { mode: "plan", nowMs })).toMatch(/^there is no plan yet\. /);
 	expect(planProblem({ at }, { mode: "off", nowMs })).toMatch(/^treasury\.mode is off/);
+});
+
+test("a plan says that its moves are queued only if the service acts and is not paused", () => {
+	const lines = (mode: "plan" | "act", isPaused: boolean) =>
+		describePlan({ at, plan }, { mode, isPaused, nowMs }).filter((_, i) => i === 0 || i === 2);
+	const would = [expect.stringMatching(/Nothing is moved by it\.$/), "It would move:"];
+	expect(lines("plan", false)).toEqual(would);
+	expect(lines("act", true)).toEqual(would);
+	expect(lines("act", false)).toEqual([expect.stringMatching(/Its moves are queued\.$/), "It moves:"]);
 });

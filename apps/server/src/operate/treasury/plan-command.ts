@@ -4,8 +4,10 @@ import type { Config } from "../../config/config.ts";
 import { readConfig } from "../../config/read-config.ts";
 import type { Database } from "../../database/database.ts";
 import { type Flow, readFlows } from "../../money/move/declared-flows.ts";
+import { readTreasuryPause, type TreasuryPause } from "../../money/move/treasury-pause.ts";
 import { type PlannedToken, readNewestPlan, type StoredPlan } from "../../treasury/stored-plan.ts";
 import { withDatabase } from "../with-database.ts";
+import { describePause } from "./pause-commands.ts";
 
 /** By default a plan is made every five minutes. One that is older than this means that none are made. */
 const maxAgeMs = 15 * 60_000;
@@ -20,12 +22,19 @@ export async function planCommand({
 	config: string;
 	json?: boolean;
 }): Promise<number> {
-	const { treasury } = readConfig(path);
-	const newest = await withDatabase(readNewestPlan);
+	const { mode } = readConfig(path).treasury;
+	const { newest, pause } = await withDatabase(async (pool) => ({
+		newest: await readNewestPlan(pool),
+		pause: await readTreasuryPause(pool),
+	}));
 	const nowMs = Date.now();
-	if (json) console.log(JSON.stringify(newest ? { at: newest.at, ...newest.plan } : null));
-	else if (newest) console.log(describePlan(newest, { nowMs }).join("\n"));
-	const problem = planProblem(newest, { mode: treasury.mode, nowMs });
+	if (json) {
+		console.log(JSON.stringify(newest ? { at: newest.at, paused: pause ?? null, ...newest.plan } : null));
+	} else {
+		if (pause) console.log(`${describePause(pause)}.`);
+		if (newest) console.log(describePlan(newest, { mode, isPaused: pause !== undefined, nowMs }).join("\n"));
+	}
+	const problem = planProblem(newest, { mode, nowMs });
 	if (problem) console.error(`error: ${problem}`);
 	return problem ? 1 : 0;
 }
@@ -42,12 +51,18 @@ export function planProblem(
 }
 
 /** Returns the lines that describe a plan for people. */
-export function describePlan({ at, plan }: NewestPlan, { nowMs }: { nowMs: number }): string[] {
+export function describePlan(
+	{ at, plan }: NewestPlan,
+	{ mode, isPaused, nowMs }: { mode: Config["treasury"]["mode"]; isPaused: boolean; nowMs: number },
+): string[] {
 	const { moves, reasons, chains } = plan;
+	const isDone = mode === "act" && !isPaused;
+	const verb = isDone ? "It moves" : "It would move";
+	const then = isDone ? "Its moves are queued." : "Nothing is moved by it.";
 	return [
-		`Plan of ${at.toISOString()}, ${ageOf(at, nowMs)} old. Nothing is moved by it.`,
+		`Plan of ${at.toISOString()}, ${ageOf(at, nowMs)} old. ${then}`,
 		"",
-		moves.length === 0 ? "It would move nothing." : "It would move:",
+		moves.length === 0 ? `${verb} nothing.` : `${verb}:`,
 		...moves.map(({ kind, reason }, i) => `  ${i + 1}. ${kind}: ${reason}`),
 		...(reasons.length > 0
 			? ["", "What it leaves, and why:", ...reasons.map((reason) => `  ${reason}`)]
@@ -82,12 +97,20 @@ function ageOf(at: Date, nowMs: number): string {
 	return duration((nowMs - at.getTime()) / 1_000);
 }
 
-/** Reads the newest plan, and the declared flows and moves that are not over. */
-export async function readTreasuryView(
-	db: Database,
-	{ limit }: { limit: number },
-): Promise<{ newest: NewestPlan | undefined; openFlows: Flow[] }> {
-	const [newest, flows] = await Promise.all([readNewestPlan(db), readFlows(db, { limit })]);
+export type TreasuryView = {
+	newest: NewestPlan | undefined;
+	pause: TreasuryPause | undefined;
+	/** Declared flows and moves that are not over. */
+	openFlows: Flow[];
+};
+
+/** Reads the newest plan, whether the treasury is paused, and what is under way. */
+export async function readTreasuryView(db: Database, { limit }: { limit: number }): Promise<TreasuryView> {
+	const [newest, pause, flows] = await Promise.all([
+		readNewestPlan(db),
+		readTreasuryPause(db),
+		readFlows(db, { limit }),
+	]);
 	const over = ["final", "failed", "cancelled", "lost"];
-	return { newest, openFlows: flows.filter(({ state }) => !over.includes(state)) };
+	return { newest, pause, openFlows: flows.filter(({ state }) => !over.includes(state)) };
 }

@@ -1,11 +1,4 @@
-import {
-	type Amount,
-	fromSolanaWord,
-	geoVaultAbi,
-	isSolana,
-	solanaAddressSchema,
-	toSolanaWord,
-} from "@geoswap/protocol";
+import { geoVaultAbi, isSolana, solanaAddressSchema, toSolanaWord } from "@geoswap/protocol";
 import {
 	encodeFunctionData,
 	formatUnits,
@@ -16,20 +9,17 @@ import {
 	parseUnits,
 } from "viem";
 import type { ChainConfig } from "../../config/chain-config.ts";
-import type { Config } from "../../config/config.ts";
 import { ConfigError } from "../../config/config-error.ts";
 import { configuredAssets } from "../../config/configured-assets.ts";
 import { readConfig } from "../../config/read-config.ts";
 import { readRelayers } from "../../money/ledger/relayers.ts";
-import {
-	cancelDeclaration,
-	type Declaration,
-	declareFlow,
-	type Flow,
-	readFlows,
-} from "../../money/move/declared-flows.ts";
+import { type Declaration, declareFlow, readFlows } from "../../money/move/declared-flows.ts";
+import { readTreasuryPause } from "../../money/move/treasury-pause.ts";
 import { checkName } from "../check-name.ts";
 import { withDatabase } from "../with-database.ts";
+import { describeDetails, describeFlow, isSame, shownAddress, shownFlow } from "./describe-flow.ts";
+import { expectMoveId } from "./expect-move-id.ts";
+import { describePause } from "./pause-commands.ts";
 
 type DeclareOptions = {
 	chain: string;
@@ -86,28 +76,6 @@ export async function withdrawCommand({
 	}
 }
 
-/** Returns the exit code: 0 if the declaration is cancelled, 1 if it is not. */
-export async function cancelCommand({
-	id,
-	by,
-	reason,
-	json,
-}: {
-	id: string;
-	by: string;
-	reason: string;
-	json?: boolean;
-}): Promise<number> {
-	const cancellation = { id: expectUuid(id), by: checkName("--by", by), reason };
-	const state = await withDatabase((pool) => cancelDeclaration(pool, cancellation));
-	const isCancelled = state === "cancelled";
-	if (json) console.log(JSON.stringify({ id, state: state ?? null }));
-	else if (isCancelled) console.log(`${id} is cancelled`);
-	else if (state) console.error(`error: ${id} is ${state} and can no longer be cancelled`);
-	else console.error(`error: no declaration has the id ${id}; list them with: geoswapd treasury moves`);
-	return isCancelled ? 0 : 1;
-}
-
 export async function movesCommand({
 	limit: text,
 	config: path,
@@ -121,10 +89,14 @@ export async function movesCommand({
 	if (!Number.isInteger(limit) || limit < 1 || limit > 10_000)
 		throw new ConfigError("--limit", "must be a number from 1 to 10000");
 	const config = readConfig(path);
-	const flows = await withDatabase((pool) => readFlows(pool, { limit }));
+	const { flows, pause } = await withDatabase(async (pool) => ({
+		flows: await readFlows(pool, { limit }),
+		pause: await readTreasuryPause(pool),
+	}));
 	if (json) console.log(JSON.stringify(flows.map(shownFlow)));
 	else {
-		for (const flow of flows) console.log(describe(flow, config));
+		for (const flow of flows) console.log(describeFlow(flow, config).join("\n"));
+		if (pause) console.log(describePause(pause));
 		if (flows.length === 0) console.log("nothing was declared or moved");
 	}
 }
@@ -140,7 +112,7 @@ export async function showMoveCommand({
 	json?: boolean;
 }): Promise<number> {
 	const config = readConfig(path);
-	const uuid = expectUuid(id);
+	const uuid = expectMoveId(id);
 	const [flow] = await withDatabase((pool) => readFlows(pool, { limit: 1, id: uuid }));
 	if (!flow) {
 		console.error(`error: no declaration or move has the id ${id}; list them with: geoswapd treasury moves`);
@@ -148,31 +120,9 @@ export async function showMoveCommand({
 	}
 	if (json) console.log(JSON.stringify(shownFlow(flow)));
 	else {
-		console.log(describe(flow, config));
-		console.log(`  by ${flow.by}: ${flow.reason}`);
-		if (flow.moveId) console.log(`  move ${flow.moveId}`);
-		if (flow.transaction) console.log(`  transaction ${flow.transaction}`);
+		console.log([...describeFlow(flow, config), ...describeDetails(flow, config)].join("\n"));
 	}
 	return 0;
-}
-
-function describe(flow: Flow, config: Config): string {
-	const { id, kind, chainId, token, amount, holder, to, state, createdAt } = flow;
-	const asset = configuredAssets(config).find((one) => one.chainId === chainId && isSame(one.token, token));
-	const shown = asset ? `${formatUnits(amount, asset.decimals)} ${asset.symbol}` : `${amount} of ${token}`;
-	const holding = shownAddress(chainId, holder);
-	const way = to ? `from ${holding} to ${shownAddress(chainId, to)}` : `to ${holding}`;
-	return `${createdAt.toISOString()}  ${id}  ${kind}  ${state}  ${shown} on chain ${chainId} ${way}`;
-}
-
-/** Returns a flow as JSON, which has no bigints. */
-function shownFlow<Shown extends { amount: Amount; received?: Amount | undefined }>(flow: Shown) {
-	const { received } = flow;
-	return {
-		...flow,
-		amount: String(flow.amount),
-		...(received !== undefined && { received: String(received) }),
-	};
 }
 
 function readDeclaration(
@@ -265,17 +215,4 @@ function isOwnVault(chain: ChainConfig, holder: Hex): boolean {
 	if (chain.kind !== "evm") return isSame(toSolanaWord(chain.deployment.program.vault), holder);
 	const { vault, earlierVaults } = chain.deployment.contracts;
 	return [vault, ...earlierVaults].some((own) => isAddressEqual(own, getAddress(holder)));
-}
-
-function shownAddress(chainId: number, address: Hex): string {
-	return isSolana(chainId) ? fromSolanaWord(address) : getAddress(address);
-}
-
-function expectUuid(text: string): string {
-	if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)) return text;
-	throw new ConfigError("<id>", `${text} is not the id of a move; list them with: geoswapd treasury moves`);
-}
-
-function isSame(one: string, other: string): boolean {
-	return one.toLowerCase() === other.toLowerCase();
 }
