@@ -42,6 +42,9 @@ const environmentOf = ownEnvironment({
 					["relayer-0", "relayer-1"].map((name) => hsm.reference(name)),
 				]),
 			),
+			treasurers: Object.fromEntries(
+				Object.keys(config.chains).map((chainId) => [chainId, hsm.reference("treasurer")]),
+			),
 			solana: {
 				feePayers: feePayerNames.map((name) => kms.awsReference(name)),
 				operator: kms.gcpReference("operator"),

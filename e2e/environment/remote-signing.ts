@@ -13,6 +13,8 @@ import {
 	serviceProcess,
 } from "@geoswap/devnet";
 import { formatDeployment } from "@geoswap/protocol";
+import { bytesToHex } from "viem";
+import { privateKeyToAddress } from "viem/accounts";
 import { evmSecrets, feePayerNames, solanaSecrets } from "../leak/devnet-secrets.ts";
 import { type MoodyLink, startMoodyLink } from "../trouble/moody-link.ts";
 
@@ -84,6 +86,9 @@ export async function prepareRemoteSigning({
 		const outflow = (assets: readonly { address: string }[]) =>
 			Object.fromEntries(assets.map(({ address }) => [address, cap]));
 		const worker = { clients: ["worker"], signaturesPerHour: 1_000_000 };
+		const gasAccounts = evmSecrets
+			.filter(({ name }) => [...relayerNames, "treasurer"].includes(name))
+			.map(({ bytes }) => privateKeyToAddress(bytesToHex(bytes)));
 		const on = deployment.solana;
 		const file = {
 			deployment: "deployment.json",
@@ -100,6 +105,7 @@ export async function prepareRemoteSigning({
 					{
 						rpcUrl: endpoints.find((one) => one.chainId === chainId)?.rpcUrl,
 						outflow: outflow(assets),
+						gasAccounts,
 						...evmPace,
 						maxFeePerGasWei: String(500n * 10n ** 9n),
 						maxTransactionFeeWei: String(10n ** 19n),
@@ -122,6 +128,19 @@ export async function prepareRemoteSigning({
 							{ use: "relayer", reference: hsm.reference(name), ...worker, chainId, feesWei: cap },
 						]),
 					),
+				),
+				...Object.fromEntries(
+					deployment.chains.map(({ chainId, assets }) => [
+						`treasurer-${chainId}`,
+						{
+							use: "treasurer",
+							reference: hsm.reference("treasurer"),
+							...worker,
+							chainId,
+							feesWei: cap,
+							moves: outflow(assets),
+						},
+					]),
 				),
 				...Object.fromEntries(
 					attesterNames.map((name) => [
@@ -160,6 +179,9 @@ export async function prepareRemoteSigning({
 					chainId,
 					relayerNames.map((name) => `remote:${name}-${chainId}`),
 				]),
+			),
+			treasurers: Object.fromEntries(
+				Object.keys(chains).map((chainId) => [chainId, `remote:treasurer-${chainId}`]),
 			),
 			solana: {
 				feePayers: feePayerNames.map((name) => `remote:${name}`),

@@ -5,9 +5,10 @@ import type { SecretKey } from "./find-key-material.ts";
 const evm = deriveDevnetKeys();
 const solana = deriveSolanaDevnetKeys();
 
-/** The keys of the relayers and attesters that a stack uses. */
+/** The keys of the relayers, the treasurer and the attesters that a stack uses. */
 export const evmSecrets: SecretKey[] = [
 	...evm.relayers.slice(0, 2).map((key, i) => ({ name: `relayer-${i}`, bytes: hexToBytes(key) })),
+	{ name: "treasurer", bytes: hexToBytes(evm.treasurer) },
 	...evm.attesters.slice(0, 3).map((key, i) => ({ name: `attester-${i}`, bytes: hexToBytes(key) })),
 ];
 
