@@ -1,4 +1,4 @@
-import { type Hex, hexToBytes } from "viem";
+import { type Address, type Hex, hexToBytes } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import type { Config } from "../config/config.ts";
@@ -65,6 +65,7 @@ test("a clock that is half a minute ahead is detected", async () => {
 });
 
 test("a key's age counts from when a worker was first configured with it, and survives a restart of the worker", async () => {
+	const treasurer: Address = "0x00000000000000000000000000000000000000A6";
 	const [attester, added] = [
 		"0x00000000000000000000000000000000000000A7",
 		"0x00000000000000000000000000000000000000A8",
@@ -74,7 +75,7 @@ test("a key's age counts from when a worker was first configured with it, and su
 			chains: [{ kind: "evm", chainId: 1, deployment: { attesterSet: { attesters } } }],
 		}) as unknown as Config;
 	const agesOf = async (attesters: string[]) => {
-		const chains = [1, 2].map((chainId) => ({ chainId, relayers: [relayer] }));
+		const chains = [1, 2].map((chainId) => ({ chainId, relayers: [relayer], treasurer }));
 		const samples = await readingsOf((meter) =>
 			watchSigningKeys({ meter, config: configOf(attesters), chains, db: database.pool }),
 		);
@@ -82,11 +83,13 @@ test("a key's age counts from when a worker was first configured with it, and su
 	};
 	expect(await agesOf([attester])).toEqual([
 		["relayer", 0],
+		["treasurer", 0],
 		["attester", 0],
 	]);
 	await database.owner.query("update signing_keys set first_seen_at = now() - interval '400 days'");
 	expect(await agesOf([attester, added])).toEqual([
 		["relayer", 400],
+		["treasurer", 400],
 		["attester", 400],
 		["attester", 0],
 	]);

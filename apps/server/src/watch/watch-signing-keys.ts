@@ -1,5 +1,5 @@
 import { formatAddress } from "@geoswap/protocol";
-import type { Hex } from "viem";
+import type { Address, Hex } from "viem";
 import { attesterSetOfChain, solanaChain } from "../config/chain-config.ts";
 import type { Config } from "../config/config.ts";
 import type { Database } from "../database/database.ts";
@@ -7,7 +7,7 @@ import { type Meter, sample } from "../telemetry/meter.ts";
 
 const maxAgeMs = 600_000;
 
-type SigningKey = { use: "relayer" | "attester" | "operator"; address: string };
+type SigningKey = { use: "relayer" | "treasurer" | "attester" | "operator"; address: string };
 
 /**
  * Publishes how long ago a worker was first configured with each key. Key backends do not report creation times
@@ -22,7 +22,7 @@ export function watchSigningKeys({
 	meter: Meter;
 	config: Config;
 	/** The accounts that send transactions, in the form of the store. */
-	chains: readonly { chainId: number; relayers: readonly Hex[] }[];
+	chains: readonly { chainId: number; relayers: readonly Hex[]; treasurer?: Address }[];
 	db: Database;
 }): void {
 	const keys = keysOf(config, chains);
@@ -46,11 +46,13 @@ function keysOf(config: Config, chains: Parameters<typeof watchSigningKeys>[0]["
 	const relayers = chains.flatMap(({ chainId, relayers }) =>
 		relayers.map((relayer) => formatAddress(chainId, relayer)),
 	);
+	const treasurers = chains.flatMap(({ treasurer }) => treasurer ?? []);
 	const attesters = config.chains.flatMap((chain) => attesterSetOfChain(chain).attesters);
 	const solana = solanaChain(config)?.deployment;
-	// A relayer or an attester of several chains is one key.
+	// A relayer, a treasurer or an attester of several chains is one key.
 	return [
 		...[...new Set(relayers)].map((address) => ({ use: "relayer" as const, address })),
+		...[...new Set(treasurers)].map((address) => ({ use: "treasurer" as const, address })),
 		...[...new Set(attesters)].map((address) => ({ use: "attester" as const, address })),
 		...(solana ? [{ use: "operator" as const, address: solana.program.operator }] : []),
 	];
