@@ -108,6 +108,21 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
 		},
 		labels: chain,
 	},
+	GeoswapMoveStuck: {
+		fires: {
+			'geoswap_treasury_moves_stuck{chain="1"}': "0x60",
+			'geoswap_treasury_move_late_seconds{chain="1"}': "1801x60",
+		},
+		quiet: {
+			'geoswap_treasury_moves_stuck{chain="1"}': "0x60",
+			'geoswap_treasury_move_late_seconds{chain="1"}': "1799x60",
+		},
+		labels: chain,
+	},
+	GeoswapTradeRefused: {
+		...gauge('geoswap_treasury_moves_failed{chain="1"}', "1x60", "0x60"),
+		labels: chain,
+	},
 	GeoswapDayDoesNotClose: {
 		fires: {
 			'geoswap_audit_breaches{chain="1",invariant="I19"}': "0x60",

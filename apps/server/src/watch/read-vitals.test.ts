@@ -60,6 +60,45 @@ test("inventory, value at risk, heads, heartbeats, jobs and gas are read back wi
 	expect(vitals.unsettledGas).toEqual([{ chainId: originId, wei: 7n }]);
 });
 
+test("stuck, late and failed moves are counted by chain, and those that are over or of the operator are not", async () => {
+	const nowMs = Date.now();
+	const add = (
+		state: string,
+		more: { late?: number; problem?: string; kind?: string; updated?: number } = {},
+	) =>
+		database.owner.query(
+			`insert into treasury_moves (id, kind, chain_id, token, amount, holder, address, move_id, reason, made_by, state,
+				due_at, problem, updated_at)
+			select id, $2, $1, '', 1, '', sha256(id::text::bytea),
+				case when $2 = 'send' then sha256(id::text::bytea) end, 'a test', 'worker', $3,
+				to_timestamp($4), $5, to_timestamp($6) from gen_random_uuid() as id`,
+			[
+				originId,
+				more.kind ?? "send",
+				state,
+				nowMs / 1_000 - (more.late ?? -60),
+				more.problem ?? null,
+				nowMs / 1_000 - (more.updated ?? 0),
+			],
+		);
+	expect((await readVitals(database.pool, { nowMs })).moves).toEqual([]);
+	await add("sent");
+	await add("final", { late: 9_000 });
+	await add("queued", { kind: "deposit", late: 9_000 });
+	await add("cancelled", { late: 9_000 });
+	await add("failed", { problem: "TooLittleReceived", updated: 3_700 });
+	const quiet = { chainId: originId, stuck: 0, lateSeconds: 0, failed: 0 };
+	expect((await readVitals(database.pool, { nowMs })).moves).toEqual([quiet]);
+
+	await add("stuck", { late: 30, problem: "it is late" });
+	await add("moved", { late: 100 });
+	await add("failed", { problem: "TooLittleReceived" });
+	await add("cancelled", { problem: "no lane signed it in time" });
+	const [moves] = (await readVitals(database.pool, { nowMs })).moves;
+	expect(moves).toMatchObject({ chainId: originId, stuck: 1, failed: 2 });
+	expect(moves?.lateSeconds).toBeCloseTo(100, 1);
+});
+
 test("a blocked database is an error after the statement timeout", async () => {
 	const blocker = await database.owner.connect();
 	const impatient = openDatabase({ url: database.url, applicationName: "test", statementTimeoutMs: 300 });

@@ -27,6 +27,15 @@ export type Vitals = {
 	overdueSeconds: Seconds;
 	/** Deliveries that were booked as lost, ever. */
 	losses: { chainId: number; token: Hex; amount: Amount }[];
+	/** Moves of the treasury, by the chain whose vault makes them. Chains without any are missing. */
+	moves: {
+		chainId: number;
+		stuck: number;
+		/** Seconds since the move that is open and has been late longest became late. 0 if none is late. */
+		lateSeconds: Seconds;
+		/** Moves that failed in the last hour, or that no lane signed in time. */
+		failed: number;
+	}[];
 	/** Gas of the last day, in the chain's smallest unit. */
 	unsettledGas: { chainId: number; wei: Wei }[];
 };
@@ -82,8 +91,27 @@ export async function readVitals(db: Database, { nowMs }: { nowMs: Milliseconds 
 		where at > to_timestamp($1::float8 / 1000) - interval '1 day' group by 1`,
 		[nowMs],
 	);
+	const { rows: moves } = await db.query<Vitals["moves"][number]>(
+		`select chain_id as "chainId", count(*) filter (where state = 'stuck') as stuck,
+			greatest(0, ${secondsSince("min(due_at) filter (where state not in ('final', 'failed', 'cancelled', 'lost'))")}) as "lateSeconds",
+			count(*) filter (where state in ('failed', 'cancelled') and problem is not null
+				and updated_at > to_timestamp($1::float8 / 1000) - interval '1 hour') as failed
+		from treasury_moves where move_id is not null group by 1`,
+		[nowMs],
+	);
 	const overdueSeconds = overdue[0]?.seconds ?? 0;
-	return { inventory, exposure, heads, heartbeats, jobs, transactions, overdueSeconds, losses, unsettledGas };
+	return {
+		inventory,
+		exposure,
+		heads,
+		heartbeats,
+		jobs,
+		transactions,
+		overdueSeconds,
+		losses,
+		moves,
+		unsettledGas,
+	};
 }
 
 function secondsSince(time: string): string {

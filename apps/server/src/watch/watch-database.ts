@@ -39,6 +39,11 @@ const gauges = {
 	geoswap_base_fee_wei:
 		"Base fee per unit of gas in the newest block, in the chain's smallest unit; on Solana the fee per signature",
 	geoswap_loss_tokens: "Amount that was delivered and booked as lost, ever, in whole tokens",
+	geoswap_treasury_moves_stuck: "Moves of the treasury that a person must look at",
+	geoswap_treasury_move_late_seconds:
+		"How long the move of the treasury that is open and has been late longest has been late; 0 if none is",
+	geoswap_treasury_moves_failed:
+		"Moves of the treasury that failed in the last hour, or that no lane signed in time",
 	geoswap_attesters_alive: "Attesters of the chain's set whose last heartbeat still counts",
 	geoswap_attesters_threshold: "Attesters of the chain's set that must sign",
 	geoswap_attester_heartbeat_age_seconds: "Time since an attester last signed a heartbeat for the chain",
@@ -118,6 +123,7 @@ function samplesOf(
 		...inventorySamples(vitals, chains),
 		...chains.flatMap((chain) => exposureSamples(vitals, chain)),
 		...lossSamples(vitals, chains),
+		...chains.flatMap((chain) => moveSamples(vitals, chain)),
 		...chains.flatMap((chain) => attesterSamples(vitals, chain, { heartbeatSeconds })),
 		...paces.map(({ chainId, finalitySeconds }) =>
 			sample("geoswap_chain_finality_seconds", finalitySeconds, { chain: String(chainId) }),
@@ -237,6 +243,16 @@ function lossSamples({ losses }: Vitals, chains: readonly WatchedChain[]): Named
 			return sample("geoswap_loss_tokens", whole(lost, decimals), { chain: String(chainId), token: symbol });
 		}),
 	);
+}
+
+function moveSamples({ moves }: Vitals, { chainId }: WatchedChain): NamedSample[] {
+	const { stuck = 0, lateSeconds = 0, failed = 0 } = moves.find((one) => one.chainId === chainId) ?? {};
+	const labels = { chain: String(chainId) };
+	return [
+		sample("geoswap_treasury_moves_stuck", stuck, labels),
+		sample("geoswap_treasury_move_late_seconds", lateSeconds, labels),
+		sample("geoswap_treasury_moves_failed", failed, labels),
+	];
 }
 
 /** Returns whole tokens as a number, which is precise enough for a graph, but not for a ledger. */

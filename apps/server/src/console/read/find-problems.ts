@@ -46,6 +46,7 @@ export function findProblems(vital: Vital): Problem[] {
 		...bookProblems(vital),
 		...laneProblems(vital),
 		...inventoryProblems(vital),
+		...moveProblems(vital),
 		...exposureProblems(vital),
 	];
 	return found.toSorted((a, b) => Number(a.tone === "warn") - Number(b.tone === "warn"));
@@ -279,6 +280,39 @@ function inventoryProblems({ vitals, chainNames, config }: Vital): Problem[] {
 	});
 }
 
+function moveProblems({ vitals, chainNames }: Vital): Problem[] {
+	return vitals.moves.flatMap(({ chainId, stuck, lateSeconds, failed }) => {
+		const name = chainNames.name(chainId);
+		const isLate = lateSeconds > shownAlerts.GeoswapMoveStuck.limit;
+		const what =
+			stuck > 0
+				? `${plural(stuck, "move")} of the treasury from ${name} ${stuck === 1 ? "is" : "are"} stuck`
+				: `A move of the treasury from ${name} has been late for ${duration(lateSeconds)}`;
+		return [
+			...(stuck > 0 || isLate
+				? [
+						problem(
+							"GeoswapMoveStuck",
+							what,
+							"Its row has the problem: `geoswapd treasury moves`.",
+							"/treasury",
+						),
+					]
+				: []),
+			...(failed > 0
+				? [
+						problem(
+							"GeoswapTradeRefused",
+							`${plural(failed, "move")} of the treasury from ${name} failed in the last hour`,
+							"Their rows have the reasons: `geoswapd treasury moves`.",
+							"/treasury",
+						),
+					]
+				: []),
+		];
+	});
+}
+
 function exposureProblems({ config, vitals, chainNames }: Vital): Problem[] {
 	return config.chains.flatMap(({ chainId, unreleasedCapUsd, unfinalCapUsd }) => {
 		const exposure = vitals.exposure.find((one) => one.chainId === chainId);
@@ -321,6 +355,8 @@ export const shownAlerts = {
 	GeoswapFollowerBehind: { severity: "page", limit: 120 },
 	GeoswapInventoryEmpty: { severity: "page" },
 	GeoswapMetricsUnread: { severity: "ticket" },
+	/** Seconds for which a move of the treasury is late. */
+	GeoswapMoveStuck: { severity: "page", limit: 1_800 },
 	GeoswapNodesDown: { severity: "page" },
 	/** Seconds since the last audit. */
 	GeoswapNotAudited: { severity: "page", limit: 900 },
@@ -334,6 +370,7 @@ export const shownAlerts = {
 	GeoswapSwapsStuck: { severity: "page" },
 	/** Seconds for which a transaction waits for its lane. */
 	GeoswapTransactionsWait: { severity: "page", limit: 120 },
+	GeoswapTradeRefused: { severity: "ticket" },
 } as const satisfies Record<string, { severity: "page" | "ticket"; limit?: number }>;
 
 type ShownAlert = keyof typeof shownAlerts;
