@@ -115,3 +115,64 @@ test("the page shows the newest plan, vaults and open declarations, warns of an 
 	}
 	await context.close();
 });
+
+test("a move shows its state, what happens next, its problem and both transactions, and a pause who paused and why", async () => {
+	const context = await browser.newContext();
+	const page = await context.newPage();
+	await page.goto(`${scene.publicUrl}/invite?token=${await scene.invite("bob")}`);
+	await storePlan(new Date());
+	const { token, vault } = usdcOf(baseId);
+	const add = (state: string, more: { kind?: string; problem?: string; arrived?: string } = {}) =>
+		scene.database.owner.query(
+			`insert into treasury_moves (id, kind, chain_id, token, amount, holder, address, to_chain_id, to_token, move_id,
+				reason, made_by, state, problem, transaction_hash, arrived_transaction)
+			select id, $1, $2, $3, 4500000000, $4, sha256(id::text::bytea), case when $1 = 'bridge' then $5::bigint end, $3,
+				sha256(id::text::bytea), 'Arbitrum One needs USDC', 'geoswapd worker', $6, $7, $8, $9
+			from gen_random_uuid() as id`,
+			[
+				more.kind ?? "bridge",
+				baseId,
+				hexToBytes(token),
+				hexToBytes(vault),
+				arbitrumId,
+				state,
+				more.problem ?? null,
+				hexToBytes(`0x${"ab".repeat(32)}`),
+				more.arrived ? hexToBytes(`0x${more.arrived.repeat(32)}`) : null,
+			],
+		);
+	await add("attested");
+	await add("arrived", { arrived: "cd" });
+	await add("stuck", { problem: "it is late, and waits for the attestation" });
+	await add("failed", { kind: "trade", problem: "refused: TooLittleReceived" });
+	await scene.database.owner.query(
+		"insert into treasury_pauses (paused_by, reason) values ('ada', 'Circle is down')",
+	);
+	for (const [colorScheme, width] of [
+		["light", 1_280],
+		["dark", 390],
+	] as const) {
+		await page.emulateMedia({ colorScheme });
+		await page.setViewportSize({ width, height: 900 });
+		await page.goto(`${scene.publicUrl}/treasury`);
+		const alert = await page.getByRole("alert").textContent();
+		expect(alert).toMatch(
+			/^The treasury is paused since .* by ada: Circle is down\. Its keys start no move\.$/,
+		);
+		const text = await page.locator("main").textContent();
+		expect(text).toContain("Attested, and waits for the treasurer's key of Arbitrum One to sign the mint.");
+		expect(text).toContain("Arrived, and waits until the blocks of both transactions are final.");
+		expect(text).toContain("Stuck: it is late, and waits for the attestation.");
+		expect(text).toContain("Base → Arbitrum One");
+		expect(text).not.toContain("TooLittleReceived");
+		expect(await page.locator(`[title="0x${"cd".repeat(32)}"]`).count()).toBe(1);
+		expect(await page.locator(`[title="0x${"ab".repeat(32)}"]`).count()).toBe(3);
+		expect(await page.locator("main button, main form").count()).toBe(0);
+		expect(await findPageProblems(page)).toEqual([]);
+	}
+	await page.goto(scene.publicUrl);
+	const overview = await page.locator("main").textContent();
+	expect(overview).toContain("1 move of the treasury from Base is stuck");
+	expect(overview).toContain("1 move of the treasury from Base failed in the last hour");
+	await context.close();
+});

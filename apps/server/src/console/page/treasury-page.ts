@@ -2,24 +2,28 @@ import { ago, decimal, moment } from "../../api/page/format.ts";
 import { type Content, html } from "../../api/page/html.ts";
 import type { ChainNames } from "../../config/chain-names.ts";
 import type { ConsoleConfig } from "../../config/config-problems.ts";
-import { type NewestPlan, planProblem, type readTreasuryView } from "../../operate/treasury/plan-command.ts";
+import { nextStep } from "../../operate/treasury/describe-flow.ts";
+import { type NewestPlan, planProblem, type TreasuryView } from "../../operate/treasury/plan-command.ts";
 import type { Page } from "../route/console-route.ts";
+import { transactionLink } from "./chain-links.ts";
 import { pill, section, table } from "./parts.ts";
 
 /** Returns the page of what each vault holds and needs, what would be moved next, and what is on its way. */
 export function treasuryPage(
-	{ newest, openFlows }: Awaited<ReturnType<typeof readTreasuryView>>,
+	{ newest, pause, openFlows }: TreasuryView,
 	{ config, chainNames, nowMs }: { config: ConsoleConfig; chainNames: ChainNames; nowMs: number },
 ): Page {
 	const { mode } = config.treasury;
 	const problem = planProblem(newest, { mode, nowMs });
+	const verb = mode === "act" && !pause ? "moves" : "would move";
 	const body = html`
 		<h1>Treasury</h1>
-		<p class="subtitle">What the service would move between the vaults. Nothing is moved by it, and no button here moves money.</p>
+		<p class="subtitle">What the service ${verb} between the vaults, and what is on its way. No button here moves money.</p>
+		${pause ? html`<p role="alert">The treasury is paused since ${moment(pause.at)} by ${pause.by}: ${pause.reason}. Its keys start no move.</p>` : ""}
 		${problem ? html`<p role="alert">${sentence(problem)}</p>` : ""}
 		${section(
 			{ id: "plan", title: "Next plan", note: newest && html`made ${ago(newest.at, nowMs)}`, isLive: true },
-			newest ? planOf(newest) : html`<p class="none">There is no plan.</p>`,
+			newest ? planOf(newest, verb) : html`<p class="none">There is no plan.</p>`,
 		)}
 		${section(
 			{ id: "vaults", title: "Vaults", note: "when the plan was made", isLive: true },
@@ -43,22 +47,28 @@ export function treasuryPage(
 			table({
 				label: "Declarations and moves that are not over",
 				columns: [
-					{ title: "Declared" },
+					{ title: "Since" },
 					{ title: "Kind" },
 					{ title: "State" },
-					{ title: "Chain" },
+					{ title: "What happens next" },
+					{ title: "Chains" },
 					{ title: "Amount", isNumber: true },
+					{ title: "Transactions" },
 					{ title: "By" },
 					{ title: "Reason" },
 				],
-				rows: openFlows.map(({ createdAt, kind, state, chainId, token, amount, by, reason }) => {
+				rows: openFlows.map((flow) => {
+					const { createdAt, kind, state, chainId, toChainId, token, amount, by, reason } = flow;
 					const shown = chainNames.tokens(chainId, token, amount);
+					const chains = [chainId, ...(toChainId === undefined ? [] : [toChainId])];
 					return [
 						moment(createdAt),
 						kind,
 						pill(state, state === "stuck" ? "bad" : "busy"),
-						chainNames.name(chainId),
+						sentence(nextStep(flow, (id) => chainNames.name(id))),
+						chains.map((id) => chainNames.name(id)).join(" → "),
 						`${decimal(shown.amount, 4)} ${shown.symbol}`,
+						transactionsOf(flow),
 						by,
 						reason,
 					];
@@ -67,6 +77,19 @@ export function treasuryPage(
 			}),
 		)}`;
 	return { title: "Treasury · Geoswap console", menu: "/treasury", body };
+
+	function transactionsOf({
+		chainId,
+		transaction,
+		toChainId,
+		arrivedTransaction,
+	}: TreasuryView["openFlows"][number]): Content {
+		return html`${transaction ? transactionLink(chainNames, chainId, transaction) : "–"} ${
+			arrivedTransaction && toChainId !== undefined
+				? html`→ ${transactionLink(chainNames, toChainId, arrivedTransaction)}`
+				: ""
+		}`;
+	}
 
 	function rowsOf({ plan }: NewestPlan): Content[][] {
 		return plan.chains.flatMap(({ chainId, status, tokens }) =>
@@ -88,11 +111,11 @@ export function treasuryPage(
 	}
 }
 
-function planOf({ plan: { moves, reasons } }: NewestPlan): Content {
+function planOf({ plan: { moves, reasons } }: NewestPlan, verb: string): Content {
 	return html`
 		${
 			moves.length === 0
-				? html`<p>It would move nothing.</p>`
+				? html`<p>It ${verb} nothing.</p>`
 				: html`<ol>${moves.map(({ kind, reason }) => html`<li><b>${kind}</b>: ${reason}</li>`)}</ol>`
 		}
 		${reasons.length > 0 ? html`<p>What it leaves, and why:</p><ul>${reasons.map((reason) => html`<li>${reason}</li>`)}</ul>` : ""}`;

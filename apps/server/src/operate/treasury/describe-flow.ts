@@ -28,7 +28,10 @@ export function describeDetails(flow: Flow, config: Config): string[] {
 }
 
 /** Returns what happens next to a declaration or a move, or how it ended. */
-export function nextStep({ kind, state, problem, toChainId }: Flow): string {
+export function nextStep(
+	{ kind, state, problem, toChainId = 0 }: Flow,
+	nameOf = (chainId: number) => `chain ${chainId}`,
+): string {
 	const isDeclared = kind === "deposit" || kind === "withdrawal";
 	const because = problem ? `: ${problem}` : "";
 	switch (state) {
@@ -43,9 +46,9 @@ export function nextStep({ kind, state, problem, toChainId }: Flow): string {
 				? "left the vault, and waits for Circle's attestation"
 				: "made, and waits until its block is final";
 		case "attested":
-			return `attested, and waits for the treasurer's key of chain ${toChainId} to sign the mint`;
+			return `attested, and waits for the treasurer's key of ${nameOf(toChainId)} to sign the mint`;
 		case "minting":
-			return `its mint on chain ${toChainId} is signed, and waits for a block`;
+			return `its mint on ${nameOf(toChainId)} is signed, and waits for a block`;
 		case "arrived":
 			return "arrived, and waits until the blocks of both transactions are final";
 		case "stuck":
