@@ -7,6 +7,10 @@ import type { DemandMinute } from "./need.ts";
 
 /** What the database has of the inventory, as of one moment. Addresses are in lower case. */
 export type TreasuryRows = {
+	/**
+	 * A delivery stays reserved until its block is final, and its amount has left the balance by then. It is not counted as
+	 * reserved here.
+	 */
 	inventory: { chainId: number; token: Hex; balance: Amount; reserved: Amount }[];
 	demand: (DemandMinute & { chainId: number; token: Hex })[];
 	/** Flows and moves that are not over. */
@@ -68,8 +72,15 @@ async function readRows(
 	db: Database,
 	{ demandHours, nowMs }: { demandHours: number; nowMs: Milliseconds },
 ): Promise<TreasuryRows> {
-	const { rows: inventory } = await db.query<Row<"inventory", "chain_id" | "token" | "balance" | "reserved">>(
-		"select chain_id, token, balance, reserved from inventory",
+	const { rows: inventory } = await db.query<
+		Row<"inventory", "chain_id" | "token" | "balance"> & { reserved: string }
+	>(
+		`select chain_id, token, balance, (reserved - coalesce((
+			select sum(r.amount) from reservations r
+			join swaps s on s.id = r.swap_id
+			join chain_events e on e.order_id = s.order_id and e.chain_id = r.chain_id and e.name = 'Filled'
+			where (r.chain_id, r.token) = (i.chain_id, i.token) and e.block_number <= i.block_number
+		), 0))::text as reserved from inventory i`,
 	);
 	const { rows: demand } = await db.query<Row<"demand", Named<"chain_id, token, minute, outflow, inflow">>>(
 		"select chain_id, token, minute, outflow, inflow from demand where minute >= to_timestamp($1)",
@@ -131,7 +142,7 @@ async function readRows(
 			chainId: chain_id,
 			token: bytesToHex(token),
 			balance,
-			reserved,
+			reserved: BigInt(reserved),
 		})),
 		demand: demand.map(({ chain_id, token, minute, outflow, inflow }) => ({
 			chainId: chain_id,
