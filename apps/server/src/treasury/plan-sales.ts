@@ -70,7 +70,8 @@ function sell(draft: PlanDraft, { one, held }: { one: ChainDraft; held: AssetDra
 		toToken: settlement.token,
 		costE18,
 		reason: `${above}: ${sale}.`,
-		trade: { minOut: minOutOf(priced.output, policy), poolFees: priced.fees },
+		// A ladder has its pools in the order of a purchase, which begins at the settlement token.
+		trade: { minOut: minOutOf(priced.output, policy), poolFees: priced.fees.toReversed() },
 	});
 }
 

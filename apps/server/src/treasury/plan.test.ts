@@ -156,6 +156,14 @@ test("an asset that is not kept is sold up to its cap, for no less than the ladd
 	expect(Number(moves[0]?.trade?.minOut)).toBeCloseTo(Number((output * 9_990n) / 10_000n), -2);
 });
 
+test("a sale goes through two pools in the order from the asset to the settlement token", () => {
+	const one = chain(1, { eth: 5n * ether });
+	const ladders = sell.map((ladder) => ({ ...ladder, fees: [500, 3_000] }));
+	const assets = one.assets.map((asset) => ({ ...asset, sell: ladders }));
+	const { moves } = plan(state({ chains: [{ ...one, assets }, chain(2)] }));
+	expect(moves[0]?.trade?.poolFees).toEqual([3_000, 500]);
+});
+
 test("an asset whose risk is less than twice the cost of its sale is kept for now", () => {
 	const { moves, reasons } = plan(state({ chains: [chain(1, { eth: ether / 100n }), chain(2)] }));
 	expect(moves).toEqual([]);
