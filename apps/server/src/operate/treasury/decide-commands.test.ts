@@ -186,7 +186,7 @@ test("a stuck bridge is looked at again from its burn on, and any other move is 
 		reattested_at: new Date(),
 		look_at: new Date(),
 	});
-	expect((await show(id)).lines).toContain("stuck: wrong mint: another recipient. It is looked at");
+	expect((await show(id)).lines).toContain("stuck: wrong mint: another recipient. It is still looked at");
 	const earliest = Date.now() + 3_600_000;
 	expect(await retryCommand({ id, ...by, json: true })).toBe(0);
 	expect(JSON.parse(said.pop() ?? "")).toEqual({ id, state: "moved", refusal: null });

@@ -52,7 +52,7 @@ export function nextStep(
 		case "arrived":
 			return "arrived, and waits until the blocks of both transactions are final";
 		case "stuck":
-			return `stuck${because}. It is looked at once a minute; see \`geoswapd treasury retry\` and \`write-off\``;
+			return `stuck${because}. It is still looked at; see \`geoswapd treasury retry\` and \`write-off\``;
 		case "final":
 			return isDeclared ? "booked" : "done";
 		case "failed":
