@@ -22,7 +22,7 @@ export type TreasuryMove = {
 } & MoveTerms;
 
 /** What a move is for, beside the amount that it takes. */
-export type MoveTerms =
+type MoveTerms =
 	| { kind: "trade"; toToken: Hex; minReceived: Amount; data: { poolFees: number[] } }
 	| { kind: "send"; address: Hex }
 	| BridgeTerms;
