@@ -79,6 +79,11 @@ export function configProblems({
 			"treasury.policy.refillRelayerHours: must be above minRelayerHours, or each refill is due for the next at once",
 		);
 	}
+	for (const [i, { from, to }] of treasury.manualRoutes.entries()) {
+		const isKnown = [from, to].every((id) => all.some(({ chainId }) => chainId === id));
+		if (isKnown && from !== to) continue;
+		problems.push(`treasury.manualRoutes.${i}: must lead from one configured chain to another`);
+	}
 	return problems;
 }
 

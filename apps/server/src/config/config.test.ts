@@ -246,12 +246,19 @@ test("terms of an asset that a chain's deployment does not have are refused", ()
 
 test("the treasury plans by default, each field of its policy has a default, and what it cannot mean is refused", () => {
 	const iris = { url: "https://iris-api.circle.com", timeoutMs: 5_000 };
-	expect(read().treasury).toEqual({ mode: "plan", planSeconds: 300, iris, policy: defaultTreasuryPolicy });
+	expect(read().treasury).toEqual({
+		mode: "plan",
+		planSeconds: 300,
+		iris,
+		manualRoutes: [],
+		policy: defaultTreasuryPolicy,
+	});
 	const policy = { maxBridges: 2 };
 	expect(read({ treasury: { mode: "off", policy } }).treasury).toEqual({
 		mode: "off",
 		planSeconds: 300,
 		iris,
+		manualRoutes: [],
 		policy: { ...defaultTreasuryPolicy, maxBridges: 2 },
 	});
 	expect(() => read({ treasury: { mode: "on" as "plan" } })).toThrow("treasury.mode");
@@ -259,6 +266,13 @@ test("the treasury plans by default, each field of its policy has a default, and
 	expect(() => read({ treasury: { policy: { refillRelayerHours: 6 } } })).toThrow(
 		"treasury.policy.refillRelayerHours: must be above minRelayerHours",
 	);
+	const route = { from: 31337, to: 31338, seconds: 3_600, maxUsd: 1_000 };
+	expect(read({ treasury: { manualRoutes: [route] } }).treasury.manualRoutes).toMatchObject([route]);
+	for (const to of [31337, 9]) {
+		expect(() => read({ treasury: { manualRoutes: [{ ...route, to }] } })).toThrow(
+			"treasury.manualRoutes.0: must lead from one configured chain to another",
+		);
+	}
 	const keep = (symbol: string, maxHeld: string) =>
 		read({ chains: { 31337: { ...pace, assets: { [symbol]: { maxHeld } } }, 31338: pace } });
 	expect(keep("WETH", "1.5").chains[0]?.assets.WETH?.maxHeld).toBe("1.5");

@@ -48,6 +48,22 @@ export const treasurySchema = z.strictObject({
 			timeoutMs: z.int().min(100).max(60_000).default(5_000),
 		})
 		.prefault({}),
+	/**
+	 * Ways between two vaults that a person goes, such as by an exchange. A plan shows what to send by them, and nothing is
+	 * sent by itself.
+	 */
+	manualRoutes: z
+		.array(
+			z.strictObject({
+				from: z.int().positive(),
+				to: z.int().positive(),
+				/** The usual time until the amount has arrived. */
+				seconds: z.int().positive().max(2_592_000),
+				feeCentibps: z.int().min(0).max(1_000_000).default(0),
+				maxUsd: z.number().positive().max(1e12),
+			}),
+		)
+		.default([]),
 	policy: policySchema.prefault({}),
 });
 

@@ -1,11 +1,11 @@
-import type { UsdE18 } from "@geoswap/protocol";
+import { rescaleDown, type UsdE18 } from "@geoswap/protocol";
 import type { TransactionShape } from "../chain/evm/fee/fee-model.ts";
 import type { TreasuryReading } from "../chain/evm/read/read-treasury.ts";
 import { evmChains } from "../config/chain-config.ts";
 import type { Config } from "../config/config.ts";
 import { deskChains } from "../desk/desk-chain.ts";
 import type { PriceCache } from "../desk/price/price-cache.ts";
-import { usdValueUp } from "../desk/price/usd-value.ts";
+import { toUsdE18, usdValueUp } from "../desk/price/usd-value.ts";
 import type { RouteState } from "./treasury-state.ts";
 
 /**
@@ -40,9 +40,9 @@ export function moveGas(
 	};
 }
 
-/** Returns every way between two vaults that the deployment has, with what it costs and lets through now. */
+/** Returns every way between two vaults, with what it costs and lets through now: CCTP's, and those that a person goes. */
 export function routeStates(
-	config: Pick<Config, "chains">,
+	config: Pick<Config, "chains" | "treasury">,
 	{
 		gasE18,
 		readings,
@@ -55,7 +55,7 @@ export function routeStates(
 	},
 ): RouteState[] {
 	const chains = evmChains(config);
-	return chains.flatMap(({ chainId, deployment }) =>
+	const bridges = chains.flatMap(({ chainId, deployment }) =>
 		Object.keys(deployment.cctp?.routes ?? {}).flatMap((id): RouteState[] => {
 			const toChainId = Number(id);
 			if (!chains.some((to) => to.chainId === toChainId)) return [];
@@ -77,4 +77,22 @@ export function routeStates(
 			];
 		}),
 	);
+	const desk = deskChains(config);
+	const manual = config.treasury.manualRoutes.map(
+		({ from, to, seconds, feeCentibps, maxUsd }): RouteState => {
+			const { assets, settlementToken } = desk.get(from) ?? {};
+			const decimals = assets?.find(({ address }) => address === settlementToken)?.decimals ?? 0;
+			return {
+				name: "a transfer by hand",
+				kind: "manual",
+				chainId: from,
+				toChainId: to,
+				status: "open",
+				capLeft: rescaleDown(toUsdE18(maxUsd), 18, decimals),
+				gasE18: 0n,
+				standard: { seconds, feeCentibps },
+			};
+		},
+	);
+	return [...bridges, ...manual];
 }

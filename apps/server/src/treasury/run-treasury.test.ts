@@ -425,3 +425,26 @@ test("with the mode act each planned move is queued once, and its amount is rese
 	await makePlan(acting);
 	expect(await queued()).toHaveLength(plan.moves.length);
 });
+
+test("a manual route is planned with what it carries at most, and only shown, because a person sends by it", async () => {
+	await hold(destinationId, 500n * usdc);
+	const route = { from: originId, to: destinationId, seconds: 3_600, feeCentibps: 100, maxUsd: 1_000 };
+	const withoutCctp = config.chains.map((chain) => {
+		if (chain.kind === "solana") return chain;
+		const { cctp: _, ...deployment } = chain.deployment;
+		return { ...chain, deployment };
+	});
+	const { moves } = await makePlan({
+		chains: withoutCctp,
+		treasury: { ...config.treasury, mode: "act", manualRoutes: [route] },
+	});
+	const manual = moves.find(({ kind }) => kind === "manual");
+	expect(manual).toMatchObject({
+		amount: String(1_000n * usdc),
+		chainId: originId,
+		toChainId: destinationId,
+	});
+	expect(manual?.reason).toContain("1,000 USDC by a transfer by hand");
+	const { rows } = await database.owner.query("select kind from treasury_moves");
+	expect(rows.length).toBe(moves.filter(({ kind }) => kind !== "manual").length);
+});
