@@ -1,5 +1,5 @@
 import { isDeferredBySigner, isRefusedBySigner } from "@geoswap/keys/signer-error";
-import { BaseError, ContractFunctionRevertedError, encodeFunctionData, keccak256 } from "viem";
+import { BaseError, ContractFunctionRevertedError, encodeFunctionData, hexToBytes, keccak256 } from "viem";
 import type { EvmChain } from "../../chain/evm/connect-chain.ts";
 import { feeModelOf } from "../../chain/evm/fee/fee-model.ts";
 import { type Database, inTransaction } from "../../database/database.ts";
@@ -98,7 +98,7 @@ async function signCall(
 	const { id, account, chain, pool } = lane;
 	const { rows } = await pool.query<{ next_nonce: number }>(
 		"select next_nonce from lanes where chain_id = $1 and relayer = $2",
-		[id.chainId, Buffer.from(id.relayer.slice(2), "hex")],
+		[id.chainId, hexToBytes(id.relayer)],
 	);
 	const [lanes] = rows;
 	if (!lanes) throw new Error(`lane ${id.relayer} of chain ${id.chainId} has no nonce`);
@@ -141,7 +141,7 @@ async function journal(
 			: ({
 					from: "queued",
 					to: "sent",
-					set: { transaction_hash: Buffer.from(transaction.hash.slice(2), "hex") },
+					set: { transaction_hash: hexToBytes(transaction.hash) },
 				} as const);
 	return inTransaction(pool, async (db) => {
 		if (!(await changeMove(db, { id: move.id, ...change }))) return false;

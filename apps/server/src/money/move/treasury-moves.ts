@@ -207,11 +207,11 @@ export async function changeMove(
 	db: Database,
 	{ id, from, to, set = {} }: { id: string; from: MoveState; to: MoveState; set?: MoveChange },
 ): Promise<boolean> {
-	const columns = Object.entries(set);
-	const assignments = columns.map(([column], i) => `, ${column} = $${i + 4}`).join("");
 	const { rows } = await db.query(
 		`with changed as (
-			update treasury_moves set state = $3, updated_at = now()${assignments}
+			update treasury_moves m set state = $3, updated_at = now(), (${changeable}) = (
+				select ${changeable} from jsonb_populate_record(m, $4)
+			)
 			where id = $1 and state = $2 and move_id is not null returning chain_id, token, amount
 		), reserved as (
 			update inventory i set reserved = i.reserved
@@ -220,7 +220,17 @@ export async function changeMove(
 				and ($3 in (${reservingStates})) <> ($2 in (${reservingStates}))
 		)
 		select from changed`,
-		[id, from, to, ...columns.map(([, value]) => value)],
+		[id, from, to, JSON.stringify(set, toColumn)],
 	);
 	return rows.length > 0;
+}
+
+/** The columns of a change. Those that it does not name keep their values. */
+const changeable =
+	"transaction_hash, moved_block, message, attestation, nonce, reattested_at, received, arrived_block, arrived_transaction, look_at, problem, due_at";
+
+/** Returns a value in JSON as PostgreSQL reads it into its column. */
+function toColumn(_: string, value: unknown): unknown {
+	if (typeof value === "bigint") return String(value);
+	return value instanceof Uint8Array ? `\\x${Buffer.from(value).toString("hex")}` : value;
 }
