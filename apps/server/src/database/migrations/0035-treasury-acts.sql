@@ -23,6 +23,7 @@ alter table treasury_moves
 	-- Why it is stuck, or has failed.
 	add column problem text;
 create unique index treasury_moves_by_nonce on treasury_moves (nonce) where nonce is not null;
+create index chain_events_by_move on chain_events (chain_id, (data->>'moveId')) where name in ('Traded', 'Sent', 'Bridged');
 
 -- While a row is not resumed, the treasurer's keys start no move.
 create table treasury_pauses (
