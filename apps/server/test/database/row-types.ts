@@ -57,5 +57,9 @@ function property({ table, column, type, is_null, check }: Column): string {
 	const values = check?.match(/'[^']*'/g)?.map((value) => JSON.stringify(value.slice(1, -1)));
 	const name = isSwap ? "SwapUuid" : (values?.join(" | ") ?? typeOf[type]);
 	if (name === undefined) throw new Error(`${table}.${column}: no TypeScript type is named for ${type}`);
-	return `\t\t${column}: ${name}${is_null && name !== "unknown" ? " | null" : ""};\n`;
+	const members = [name, ...(is_null && name !== "unknown" ? ["null"] : [])].join(" | ");
+	const line = `\t\t${column}: ${members};`;
+	// As the formatter breaks it. A tab counts as two characters.
+	const isLong = line.length + 2 > 110;
+	return isLong ? `\t\t${column}:\n\t\t\t| ${members.replaceAll(" | ", "\n\t\t\t| ")};\n` : `${line}\n`;
 }
