@@ -1,10 +1,9 @@
-import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { foundryBinary } from "@geoswap/contracts";
 import { makeCommands } from "../environment/make-commands.ts";
 import { readSteps } from "../environment/read-steps.ts";
+import { runShell } from "../environment/run-shell.ts";
 
 const runbooks = join(import.meta.dirname, "../../docs/runbooks");
 
@@ -38,20 +37,10 @@ export function openRunbook(
 		WHO: "the operator on call",
 	};
 	return {
-		run: async (begins, values = {}, { exitCode = 0 } = {}) => {
+		run: async (begins, values = {}, options = {}) => {
 			const command = commands.find((one) => one.startsWith(begins));
 			if (!command) throw new Error(`docs/runbooks/${alert}.md has no command \`${begins}\``);
-			const { code, output } = await promisify(execFile)("bash", ["-uc", command], {
-				env: { ...env, ...values },
-			}).then(
-				({ stdout }) => ({ code: 0, output: stdout }),
-				(error: { code: number; stdout: string; stderr: string }) => ({
-					code: error.code,
-					output: `${error.stdout}${error.stderr}`,
-				}),
-			);
-			if (code !== exitCode) throw new Error(`\`${command}\` exited with ${code}: ${output}`);
-			return output;
+			return runShell(command, { env: { ...env, ...values }, ...options });
 		},
 		step: async (words, act) => {
 			if (!text.includes(words)) throw new Error(`docs/runbooks/${alert}.md does not contain \`${words}\``);
