@@ -18,6 +18,7 @@ export { movePrice, type PriceMove } from "./move-price.ts";
 export { moveSolPrice } from "./move-sol-price.ts";
 export { type FeedReading, readFeeds, refreshFeeds } from "./refresh-feeds.ts";
 export { type RollupNode, startRollupNode } from "./rollup/start-rollup-node.ts";
+export { sendAllAs } from "./send-as.ts";
 export { describeSolana, type SolanaFeeds } from "./solana/describe-solana.ts";
 export {
 	deriveSolanaDevnetKeys,

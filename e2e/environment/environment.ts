@@ -105,7 +105,7 @@ export async function startEnvironment({
 	countCalls?: boolean;
 	/** Starts the provider through which every process of the service reaches a node of an EVM chain. */
 	startProvider?: (node: TestChain) => Promise<{ url: string; stop: () => Promise<void> }>;
-	/** Returns the deployment file to begin with, which may lack some of what is on the chains. */
+	/** Returns the deployment file to begin with, once the providers are up. It may lack some of what is on the chains. */
 	publish?: (deployment: Deployment) => Deployment;
 	/** Settings of the treasury, such as `{ mode: "act", policy: { horizonHours: 0.1 } }`. Its mode is `plan` otherwise. */
 	treasury?: { mode?: "off" | "plan" | "act"; planSeconds?: number; policy?: Record<string, number> };
@@ -135,8 +135,8 @@ export async function startEnvironment({
 				await evm.stop();
 				throw error;
 			});
-			const deployment = publish({ ...evm.deployment, solana: testSolana.deployment });
 			const providers = await Promise.all([origin, destination].map(startProvider));
+			const deployment = publish({ ...evm.deployment, solana: testSolana.deployment });
 			const urls = [...providers.map(({ url }) => url), testSolana.rpcUrl];
 			const counters = await Promise.all(urls.map((url) => startRpcCounter(url)));
 			// The URL contains a key, as a provider's does. The nodes themselves take none.
