@@ -59,14 +59,15 @@ const give = (amount: bigint) =>
 const mark = (token: Address, usd: bigint) =>
 	savePriceMarks(database.owner, [{ chainId: chain.chainId, token, usdE18: (usd * 10n ** 18n) as UsdE18 }]);
 
-async function found({ nowMs = Date.now() } = {}): Promise<string[]> {
+async function found({ nowMs }: { nowMs?: number } = {}): Promise<string[]> {
 	const { breaches, checked } = await reconcile({
 		pool: database.pools.auditor,
 		chains: [chain],
 		earlierAttesterSets: [],
-		nowMs,
+		nowMs: nowMs ?? Date.now(),
 	});
-	expect(checked.I19).toBe(chain.deployment.assets.length);
+	// Days that were closed more than three days before the given time are not checked again.
+	if (nowMs === undefined) expect(checked.I19).toBe(chain.deployment.assets.length);
 	return breaches.filter(({ invariant }) => invariant === "I19").map(({ message }) => message);
 }
 
