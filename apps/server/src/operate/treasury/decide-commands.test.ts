@@ -138,7 +138,9 @@ test("a queued move is cancelled with its reservation, and a declaration without
 	const before = await reserved();
 	const id = await rows.queue({ moveId: moveIdOf("cancelled"), amount: 7n });
 	expect(await reserved()).toBe(before + 7n);
-	expect((await show(id)).lines).toContain("waits for the treasurer's key to sign it");
+	const { lines } = await show(id);
+	expect(lines).toContain("waits for the treasurer's key to sign it");
+	expect(lines).toMatch(/late from 20\S+ on/);
 	expect(await cancelCommand({ id, ...by })).toBe(0);
 	expect(await reserved()).toBe(before);
 	expect(await rowOf(id)).toMatchObject({
@@ -165,7 +167,9 @@ test("a move that is signed or made, and one that is not there, are not cancelle
 	expect(await reserved()).toBe(before);
 	expect(await rowOf(id)).toMatchObject({ state: "sent" });
 	await rows.change(id, "sent", "failed", { problem: "its transaction was reverted or replaced" });
-	expect((await show(id)).lines).toContain("failed: its transaction was reverted or replaced");
+	const { lines } = await show(id);
+	expect(lines).toContain("failed: its transaction was reverted or replaced");
+	expect(lines).not.toContain("late from");
 
 	expect(await cancelCommand({ id: noId, ...by, json: true })).toBe(1);
 	expect(JSON.parse(said.pop() ?? "")).toEqual({ id: noId, state: null, refusal: null });

@@ -15,7 +15,7 @@ export function describeFlow(flow: Flow, config: Config): string[] {
 /** Returns the lines that `show` adds: who wanted it and why, its transactions, and what it cost. */
 export function describeDetails(flow: Flow, config: Config): string[] {
 	const { chainId, moveId, transaction, gasCost, toChainId, arrivedTransaction, arrivedGasCost } = flow;
-	const { by, reason, dueAt, received } = flow;
+	const { by, reason, dueAt, received, state } = flow;
 	const lines = [`by ${by}: ${reason}`];
 	if (moveId) lines.push(`move ${moveId}`);
 	if (transaction) lines.push(`transaction ${transaction} on chain ${chainId}${gasOf(chainId, gasCost)}`);
@@ -23,7 +23,8 @@ export function describeDetails(flow: Flow, config: Config): string[] {
 		lines.push(`arrived with ${arrivedTransaction} on chain ${toChainId}${gasOf(toChainId, arrivedGasCost)}`);
 	}
 	if (moveId && received !== undefined) lines.push(`received ${receivedOf(flow, received, config)}`);
-	if (dueAt) lines.push(`late from ${dueAt.toISOString()} on`);
+	const isOver = ["final", "failed", "cancelled", "lost"].includes(state);
+	if (dueAt && !isOver) lines.push(`late from ${dueAt.toISOString()} on`);
 	return lines.map((line) => `  ${line}`);
 }
 
