@@ -13,8 +13,18 @@ export const ok = (message: string): Found => ({ result: "ok", message });
 export const warn = (message: string): Found => ({ result: "warn", message });
 export const fail = (message: string): Found => ({ result: "fail", message });
 
-/** Runs a check of a part. A check that throws or takes too long has failed. */
+/** More checks at once would take the time of each other on a busy machine, and all of them would be too late. */
+const maxAtOnce = 4;
+let running = 0;
+const waiting: (() => void)[] = [];
+
+/**
+ * Runs a check of a part, once few enough others run. A check that throws or takes too long has failed. A check may not
+ * wait for another one.
+ */
 export async function check(part: string, ask: () => Promise<Found | Found[]>): Promise<Finding[]> {
+	if (running === maxAtOnce) await new Promise<void>((start) => waiting.push(start));
+	else running++;
 	const over = new AbortController();
 	try {
 		const found = await Promise.race([ask(), tooLate(over.signal)]);
@@ -24,6 +34,9 @@ export async function check(part: string, ask: () => Promise<Found | Found[]>): 
 		return [{ part, ...fail(sayWhy(error).replace(`${part}: `, "")) }];
 	} finally {
 		over.abort();
+		const next = waiting.shift();
+		if (next) next();
+		else running--;
 	}
 }
 
