@@ -27,7 +27,7 @@ const long = [
 	"e2e/alone/{crowd,flood,greedy}.test.ts",
 	"e2e/chaos/{attester-rotation,attesters-gone,op-opens-nothing,reorg-past-finality,reorg-stories,reorgs,restore}.test.ts",
 	"e2e/chaos/{chain-added,contracts-replaced,faulty-providers,image,signers,solana-closing-recipient,solana-storm,worker-deploy}.test.ts",
-	"e2e/chaos/{audit-pauses,events,hostile-blocks,rebalancings,two-providers}.test.ts",
+	"e2e/chaos/{audit-pauses,events,hostile-blocks,rebalancings,treasury-day,two-providers}.test.ts",
 ];
 const isFull = Boolean(process.env.GEOSWAP_FULL);
 
