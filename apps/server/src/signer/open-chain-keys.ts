@@ -28,7 +28,7 @@ export async function openChainKeys(
 		/** Absent if the configuration names no key for this purpose. */
 		references: readonly KeyReference[] | undefined;
 		variable: SecretName;
-		/** Where the operator names these keys. */
+		/** The field or variable in which the operator names these keys. */
 		field: string;
 	},
 ): Promise<EvmSigner[]> {

@@ -38,9 +38,9 @@ export function refuseSharedTreasurer(
 		chainId: number;
 		/** The chain's relayers. */
 		relayers: readonly Address[];
-		/** Those of the chain, or of all chains. */
+		/** The attesters of the chain, or of all chains. */
 		attesters: readonly Address[];
-		/** Where the operator names the treasurers' keys. */
+		/** The field or variable in which the operator names the treasurers' keys. */
 		field: string;
 	},
 ): void {

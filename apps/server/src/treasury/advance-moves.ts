@@ -22,9 +22,9 @@ import { cctpStandard } from "./route-states.ts";
 const queuedForMs = 15 * 60_000;
 /** A fast burn is attested after seconds. None is planned, but an adopted one may be fast. */
 const usualMs = { fast: 20_000, standard: cctpStandard.seconds * 1_000 };
-/** Time until a move that waits for another chain, or for Iris, is looked at again. */
+/** Time until the chains and Iris are read again for a move that waits for them. */
 const lookAgainMs = 2_000;
-/** A stuck move waits for a person, and is looked at less often. */
+/** The same time for a stuck move. It is longer, because such a move usually needs a person. */
 const stuckLookMs = 15_000;
 
 export type AdvanceDeps = {

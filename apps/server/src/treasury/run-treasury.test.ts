@@ -342,7 +342,7 @@ test("a worker plans at once and after each wait, beside another one that does n
 		if (waits.length === 3 * 300) stop.abort();
 	});
 	await other;
-	// Rows are looked at between two plans.
+	// Between two plans the worker reads the open rows each second.
 	expect(new Set(waits)).toEqual(new Set([1_000]));
 	expect((await database.owner.query("select from treasury_plans")).rowCount).toBe(3);
 	expect(await needs()).toBe(2);

@@ -22,7 +22,9 @@ export type ChainFlows = {
 /** An amount that left a vault, or the credit of one, for an address that is no vault. */
 type Withdrawal = { block: number; vault: Address; token: Address; to: Address; amount: Amount };
 
-/** What a treasurer's key had a vault do. `to` is a recipient or a route, `toToken` and `received` what a trade bought. */
+/**
+ * A move that a vault made for a treasurer's key. `to` is a recipient or a route. A trade bought `received` of `toToken`.
+ */
 export type Move = {
 	block: number;
 	kind: "trade" | "send" | "bridge";

@@ -23,7 +23,7 @@ export type Books = {
 	restoredAtMs: Milliseconds | undefined;
 	/** Keyed by `${chainId}:${token}`, the token in lower case. */
 	inventory: Map<string, bigint>;
-	/** What bridges took less what they delivered, by the same keys. */
+	/** The account `bridge`, by the same keys: the amounts that bridges took, less those that they delivered. */
 	bridge: Map<string, bigint>;
 	/** The last block of each chain that is in the balances with which its books began. */
 	openings: Map<number, number>;

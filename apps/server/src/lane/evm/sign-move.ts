@@ -29,7 +29,7 @@ export async function signMove(lane: Lane, head: ChainHead): Promise<LaneTransac
 		const estimate = await estimateGas(lane, call);
 		if ("refusal" in estimate) {
 			log.warn({ ...about, reason: estimate.refusal }, "the chain would refuse the move");
-			// What is wrong with a mint, or whether the vault has made the move before, is decided by what the chain shows.
+			// The next look at the chains decides about a refused mint, and about a move that the vault has made before.
 			if (!isMint && estimate.refusal !== "AlreadyMoved") {
 				await changeMove(pool, {
 					id: move.id,

@@ -8,7 +8,7 @@ import type { Row } from "../../database/rows.ts";
 /** The other end of a route. */
 export type RouteEnd = {
 	chainId: number;
-	/** What the vault there gets. */
+	/** The token that the vault there gets. */
 	token: Hex;
 	/** Returns an amount of the burned token in units of that token. */
 	rescale: (amount: Amount) => Amount;

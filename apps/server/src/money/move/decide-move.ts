@@ -5,7 +5,7 @@ import { lockHead } from "../../swap/due/chain-head.ts";
 import { post } from "../ledger/post.ts";
 import { changeMove, type MoveChange, type MoveState } from "./treasury-moves.ts";
 
-/** What a person decides about a declaration or a move, for the record in its row. */
+/** A person's decision about a declaration or a move, which is recorded in its row. */
 type MoveDecision = { id: string; by: string; reason: string };
 
 /** The state afterwards, and if nothing was done, why. */

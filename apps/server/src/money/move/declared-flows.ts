@@ -56,7 +56,7 @@ export type Flow = {
 	received: Amount | undefined;
 	moveId: Hex | undefined;
 	transaction: Hex | undefined;
-	/** What the transaction cost, in the chain's native token. Undefined if it is not one of the service. */
+	/** The gas of the transaction, in the chain's native token. Undefined if the service did not send it. */
 	gasCost: Wei | undefined;
 	/** The transaction that brought a bridge to its destination, and what it cost there. */
 	arrivedTransaction: Hex | undefined;

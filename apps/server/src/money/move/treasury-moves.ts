@@ -21,7 +21,7 @@ export type TreasuryMove = {
 	movedBlock: number | undefined;
 } & MoveTerms;
 
-/** What a move is for, beside the amount that it takes. */
+/** The part of a move that depends on its kind. */
 type MoveTerms =
 	| { kind: "trade"; toToken: Hex; minReceived: Amount; data: { poolFees: number[] } }
 	| { kind: "send"; address: Hex }

@@ -340,7 +340,7 @@ async function lookAt(id: string): Promise<string> {
 		chainOf: (chainId) => connected.find((one) => one.chainId === chainId),
 		iris: actions.iris,
 		pokeTreasurer: async () => {},
-		// Moves that wait for a chain are looked at again after seconds.
+		// The service reads the chains again for a waiting move only after seconds.
 		nowMs: () => Date.now() + 60_000,
 		log: pino({ level: "silent" }),
 	});

@@ -22,7 +22,7 @@ export function cancelCommand(options: DecideOptions): Promise<number> {
 	return decide(options, (pool, decision) => cancelMove(pool, decision), "is cancelled");
 }
 
-/** Returns the exit code: 0 if the bridge is looked at from its burn on, 1 if not. */
+/** Returns the exit code: 0 if the service reads the bridge again from its burn on, 1 if not. */
 export function retryCommand(options: DecideOptions): Promise<number> {
 	const dueAt = new Date(Date.now() + dueInMs);
 	return decide(
