@@ -185,6 +185,7 @@ export function evmWorkerChain({
 		chainId,
 		config,
 		relayers,
+		payers,
 		...(treasurer && { treasurer: treasurer.address }),
 		isAnyLaneGood: true,
 		news: chain.news,
@@ -194,7 +195,7 @@ export function evmWorkerChain({
 				...deps,
 				chain,
 				relayers,
-				treasurer: treasurer?.address,
+				payers,
 				// One provider would only agree with itself.
 				agreeing: agreeing.length > 1 ? agreeing.map((one) => one.chain) : [],
 			}),
@@ -240,6 +241,7 @@ export function solanaWorkerChain({
 		chainId: chain.chainId,
 		config,
 		relayers,
+		payers: relayers,
 		isAnyLaneGood: false,
 		createLanes: (deps) => createSolanaLane({ ...deps, chain, keys, policy: config }),
 		createFollower: (deps) => solanaFollower({ ...deps, chain, relayers }),
@@ -274,6 +276,8 @@ export type WorkerChain = {
 	config: ChainConfig;
 	/** The accounts that send transactions, in the form of the store. Each has a separate lane. */
 	relayers: readonly Hex[];
+	/** All accounts that pay for transactions: the relayers, and the treasurer if there is one. */
+	payers: readonly Hex[];
 	/** The account that moves inventory, in a lane of its own. Absent if the treasury does not act. */
 	treasurer?: Address;
 	/** True if every lane can do every job. On Solana an op names its fee payer, and no other lane can send it. */

@@ -263,8 +263,8 @@ function readTreasuryOf(
 ): Promise<TreasuryReading> {
 	const chain = evm.find((one) => one.chainId === chainId);
 	if (!chain) throw new RangeError(`chain ${chainId} is not a connected EVM chain`);
-	const { relayers = [], treasurer } = chains.find((one) => one.chainId === chainId) ?? {};
-	return readTreasury(chain, { relayers: treasurer ? [...relayers, treasurer] : relayers });
+	const relayers = chains.find((one) => one.chainId === chainId)?.payers ?? [];
+	return readTreasury(chain, { relayers });
 }
 
 /** Returns the price of each asset whose feed is live. */

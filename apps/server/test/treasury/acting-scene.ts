@@ -78,7 +78,7 @@ export async function createActingScene({
 		pool,
 		engine: { poke: async () => {} },
 		relayers: [],
-		treasurer: treasurer.address,
+		payers: [treasurer.address],
 		log,
 	});
 	const scene: ActingScene = {

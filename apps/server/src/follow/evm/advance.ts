@@ -44,8 +44,8 @@ export type Following = {
 	engine: Engine;
 	/** The relayers of this chain's lanes. */
 	relayers: readonly Address[];
-	/** Pays for the moves of the inventory, so its gas is in the books too. Absent if the treasury does not act. */
-	treasurer?: Address | undefined;
+	/** All accounts whose gas is in the books. Absent if these are the relayers. */
+	payers?: readonly Address[];
 	/** The chain at several providers, which must report the same balances when a day is closed. */
 	agreeing?: readonly EvmChain[];
 	log: Log;
@@ -92,7 +92,7 @@ export async function advance(following: Following): Promise<boolean> {
 	const latest = await readBlock(chain, "latest");
 	if (latest.hash === memory.hash) return false;
 	const head = await readHead(pool, chainId);
-	if (!head) return startFollowing({ ...following, relayers: payersOf(following) });
+	if (!head) return startFollowing({ ...following, relayers: following.payers ?? following.relayers });
 	if (latest.hash === head.hash) {
 		memory.hash = latest.hash;
 		return false;
@@ -189,7 +189,10 @@ export async function advance(following: Following): Promise<boolean> {
 		try {
 			if (!isDue(memory.balancedAtMs, balanceEveryMs)) return;
 			memory.balancedAtMs = nowMs();
-			for (const { key } of await compareHoldings({ ...following, relayers: payersOf(following) })) {
+			for (const { key } of await compareHoldings({
+				...following,
+				relayers: following.payers ?? following.relayers,
+			})) {
 				log.info({ chainId, posting: key }, "an amount that no event of a vault shows is booked");
 			}
 		} catch (error) {
@@ -386,9 +389,4 @@ async function readOpenNonces(db: Database, chainId: number): Promise<{ relayer:
 		[chainId],
 	);
 	return rows.map(({ relayer, nonce }) => ({ relayer: bytesToHex(relayer), nonce }));
-}
-
-/** Returns the accounts whose gas is in the books. */
-function payersOf({ relayers, treasurer }: Pick<Following, "relayers" | "treasurer">): readonly Address[] {
-	return treasurer ? [...relayers, treasurer] : relayers;
 }
