@@ -2,6 +2,7 @@ import type { Amount, Milliseconds, Wei } from "@geoswap/protocol";
 import { bytesToHex, type Hex } from "viem";
 import { type Database, type DatabasePool, inTransaction } from "../database/database.ts";
 import type { Named, Row } from "../database/rows.ts";
+import { isMoveOver } from "../money/move/treasury-moves.ts";
 import { readPauses } from "../swap/pause/pauses.ts";
 import type { DemandMinute } from "./need.ts";
 
@@ -56,7 +57,6 @@ const spendingDays = 3;
 const followedWithinMs = 120_000;
 /** A declared deposit that has not come after so long no longer counts as arriving. */
 const depositWithinMs = 24 * hourMs;
-const isOver = "state in ('final', 'failed', 'cancelled', 'lost')";
 
 /** Reads everything of one moment. Demand is read for the last hours only. */
 export function readTreasuryRows(
@@ -97,7 +97,7 @@ async function readRows(
 		`select kind, state, chain_id, token, amount, holder, to_chain_id, min_received,
 			state = 'stuck' or coalesce(due_at < to_timestamp($1), false)
 				or kind = 'deposit' and created_at < to_timestamp($2) as is_late
-		from treasury_moves where not ${isOver}`,
+		from treasury_moves where not ${isMoveOver}`,
 		[nowMs / 1_000, (nowMs - depositWithinMs) / 1_000],
 	);
 	const { rows: history } = await db.query<
@@ -107,7 +107,7 @@ async function readRows(
 		}
 	>(
 		`select kind, chain_id, token, to_chain_id, case kind when 'send' then address when 'trade' then holder end as address,
-			count(*) filter (where state not in ('failed', 'cancelled')) as moves, bool_or(not ${isOver}) as is_open
+			count(*) filter (where state not in ('failed', 'cancelled')) as moves, bool_or(not ${isMoveOver}) as is_open
 		from treasury_moves where move_id is not null group by 1, 2, 3, 4, 5`,
 	);
 	const { rows: heads } = await db.query<Row<"chain_heads", "chain_id" | "timestamp">>(

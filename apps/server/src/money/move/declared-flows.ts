@@ -3,6 +3,7 @@ import type { Amount, Wei } from "@geoswap/protocol";
 import { bytesToHex, type Hex, hexToBytes } from "viem";
 import type { Database } from "../../database/database.ts";
 import type { Named, Row } from "../../database/rows.ts";
+import { isMoveOver } from "./treasury-moves.ts";
 
 /** What an operator declares before it happens on the chain. */
 export type Declaration = {
@@ -92,7 +93,7 @@ export async function readFlows(
 			(select t.gas_cost::text from lane_transactions t
 				where t.chain_id = m.to_chain_id and t.hash = m.arrived_transaction) as arrived_gas_cost
 		from treasury_moves m where $2::uuid is null or id = $2
-		order by state in ('final', 'failed', 'cancelled', 'lost'), created_at desc limit $1`,
+		order by ${isMoveOver}, created_at desc limit $1`,
 		[limit, id ?? null],
 	);
 	return rows.map((row) => ({

@@ -44,8 +44,16 @@ export type BridgeTerms = {
 
 export type MoveState = Row<"treasury_moves", "state">["state"];
 
+/** The states that nothing follows. */
+const overStates: readonly MoveState[] = ["final", "failed", "cancelled", "lost"];
+
 /** SQL: true for a row in one of the states that nothing follows. */
-export const isMoveOver = "state in ('final', 'failed', 'cancelled', 'lost')";
+export const isMoveOver = `state in (${overStates.map((state) => `'${state}'`).join(", ")})`;
+
+/** Returns whether nothing follows a state. */
+export function isOverState(state: MoveState): boolean {
+	return overStates.includes(state);
+}
 
 /** In these states the amount is still in the vault, and is reserved. */
 const reservingStates = "'queued', 'sent'";

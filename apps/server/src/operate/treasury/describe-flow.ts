@@ -3,6 +3,7 @@ import { formatUnits, getAddress, type Hex } from "viem";
 import type { Config } from "../../config/config.ts";
 import { configuredAssets } from "../../config/configured-assets.ts";
 import type { Flow } from "../../money/move/declared-flows.ts";
+import { isOverState } from "../../money/move/treasury-moves.ts";
 import { nativeDecimals } from "../../money/profit/close-day.ts";
 
 /** Returns the lines that describe a declaration or a move in a list: what it is, and what happens next. */
@@ -23,8 +24,7 @@ export function describeDetails(flow: Flow, config: Config): string[] {
 		lines.push(`arrived with ${arrivedTransaction} on chain ${toChainId}${gasOf(toChainId, arrivedGasCost)}`);
 	}
 	if (moveId && received !== undefined) lines.push(`received ${receivedOf(flow, received, config)}`);
-	const isOver = ["final", "failed", "cancelled", "lost"].includes(state);
-	if (dueAt && !isOver) lines.push(`late from ${dueAt.toISOString()} on`);
+	if (dueAt && !isOverState(state)) lines.push(`late from ${dueAt.toISOString()} on`);
 	return lines.map((line) => `  ${line}`);
 }
 

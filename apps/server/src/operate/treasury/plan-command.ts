@@ -4,6 +4,7 @@ import type { Config } from "../../config/config.ts";
 import { readConfig } from "../../config/read-config.ts";
 import type { Database } from "../../database/database.ts";
 import { type Flow, readFlows } from "../../money/move/declared-flows.ts";
+import { isOverState } from "../../money/move/treasury-moves.ts";
 import { readTreasuryPause, type TreasuryPause } from "../../money/move/treasury-pause.ts";
 import { type PlannedToken, readNewestPlan, type StoredPlan } from "../../treasury/stored-plan.ts";
 import { withDatabase } from "../with-database.ts";
@@ -111,6 +112,5 @@ export async function readTreasuryView(db: Database, { limit }: { limit: number 
 		readTreasuryPause(db),
 		readFlows(db, { limit }),
 	]);
-	const over = ["final", "failed", "cancelled", "lost"];
-	return { newest, pause, openFlows: flows.filter(({ state }) => !over.includes(state)) };
+	return { newest, pause, openFlows: flows.filter(({ state }) => !isOverState(state)) };
 }
