@@ -1,13 +1,13 @@
+import { fastThreshold, finalizedThreshold } from "../chain/evm/cctp/decode-message.ts";
 import { evmChains } from "../config/chain-config.ts";
 import type { Config } from "../config/config.ts";
 import type { DatabasePool } from "../database/database.ts";
 import { type NewMove, queueMove } from "../money/move/treasury-moves.ts";
 import type { PlannedMove } from "./planned-move.ts";
+import { maxLateness } from "./route/cctp.ts";
 
 /** A trade or a send that is in no final block after this time is late. */
 const onChainMs = 30 * 60_000;
-/** A bridge is late after this many times its usual time. */
-const maxLateness = 3;
 
 /**
  * Queues the moves of a plan for the treasurers' lanes, in the plan's order. Moves that a person makes are left out, and
@@ -50,7 +50,10 @@ function newMove(
 		toChainId,
 		toToken,
 		minReceived: amount - route.fee,
-		data: { maxFee: String(route.fee), minFinalityThreshold: route.isFast ? 1_000 : 2_000 },
+		data: {
+			maxFee: String(route.fee),
+			minFinalityThreshold: route.isFast ? fastThreshold : finalizedThreshold,
+		},
 		dueAtMs: nowMs + maxLateness * 1_000 * route.seconds + onChainMs,
 	};
 }

@@ -59,7 +59,7 @@ type MintPlace = { transactionHash: Hash; blockNumber: number };
 type Burned = Extract<BurnSight, { status: "burned" }>;
 
 /** A move is stuck once it has taken this many times the usual time. */
-const maxLateness = 3;
+export const maxLateness = 3;
 /** After this many times the usual time, a new attestation is requested of a burn that still has none. */
 const lostLateness = 2;
 

@@ -4,6 +4,9 @@ import { type Address, type Hex, hexToBigInt, hexToNumber, isHex, size, slice, z
 /** From this threshold on, Circle's contracts treat a message as final. A burn with a lower minimum is a fast one. */
 export const finalizedThreshold = 2_000;
 
+/** The minimum of a fast burn, which Circle attests before its block is final. */
+export const fastThreshold = 1_000;
+
 /** The burn that a message must describe: the terms of a move, and the route that it takes. */
 export type CctpBurn = {
 	/** The two chains, as Circle numbers them. */
