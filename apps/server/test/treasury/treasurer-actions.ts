@@ -11,7 +11,7 @@ import {
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { readAttestation } from "../../src/chain/evm/cctp/read-attestation.ts";
-import { encodeMint } from "../../src/chain/evm/cctp/read-mint.ts";
+import { mintCall } from "../../src/chain/evm/cctp/read-mint.ts";
 import { assetAddress, send } from "../order/order-actions.ts";
 
 /** The fee of the devnet's pool of WETH and USDC. */
@@ -88,7 +88,12 @@ export async function treasurerActions(chains: TestChains) {
 			);
 			if (answer.status !== "complete") throw new Error(`the burn is ${answer.status} at Iris`);
 			const to = cctpOf(destination).messageTransmitter;
-			return placeOf(await send(destination, treasurer, { to, data: encodeMint(answer) }));
+			return placeOf(
+				await send(destination, treasurer, {
+					to,
+					data: encodeFunctionData(mintCall(cctpOf(destination), answer)),
+				}),
+			);
 		},
 
 		/** The attestation service. */

@@ -32,19 +32,6 @@ export function moveCall(move: TreasuryMove, { deadline }: { deadline: number })
 	}
 }
 
-/** Returns the call that has a move's message minted on the other chain. */
-export function mintCall(
-	{ message, attestation }: { message: Hex; attestation: Hex },
-	{ messageTransmitter }: { messageTransmitter: Hex },
-): MoveCall {
-	return {
-		address: messageTransmitter,
-		abi: cctpAbi,
-		functionName: "receiveMessage",
-		args: [message, attestation],
-	};
-}
-
 /** Returns the time after which a signed move's call reverts, in seconds. Undefined if it never does. */
 export function deadlineOf(data: Hex): number | undefined {
 	const { functionName, args } = decodeFunctionData({ abi: [...geoVaultAbi, ...cctpAbi], data });

@@ -1,14 +1,16 @@
 import { isDeferredBySigner, isRefusedBySigner } from "@geoswap/keys/signer-error";
-import { BaseError, ContractFunctionRevertedError, encodeFunctionData, hexToBytes, keccak256 } from "viem";
+import { encodeFunctionData, hexToBytes, keccak256 } from "viem";
+import { mintCall } from "../../chain/evm/cctp/read-mint.ts";
 import type { EvmChain } from "../../chain/evm/connect-chain.ts";
 import { feeModelOf } from "../../chain/evm/fee/fee-model.ts";
+import { revertOf } from "../../chain/evm/revert-of.ts";
 import { type Database, inTransaction } from "../../database/database.ts";
 import { journalLease } from "../../job/journal/journal-lease.ts";
 import type { LaneId, LaneTransaction } from "../../job/journal/lane-transactions.ts";
 import { changeMove, readMoves, type TreasuryMove } from "../../money/move/treasury-moves.ts";
 import type { ChainHead } from "../../swap/facts/facts.ts";
 import type { Lane } from "./lane.ts";
-import { type MoveCall, mintCall, moveCall } from "./move-call.ts";
+import { type MoveCall, moveCall } from "./move-call.ts";
 import { freshFees } from "./transaction-fees.ts";
 
 /** A trade that is in no block after so long reverts, because its minimum is of an old price. */
@@ -72,7 +74,7 @@ export async function isMoveWanted(db: Database, { chainId }: LaneId, move: stri
 }
 
 function mintOf(move: TreasuryMove, { deployment: { cctp } }: EvmChain): MoveCall | undefined {
-	return move.kind === "bridge" && move.attested && cctp ? mintCall(move.attested, cctp) : undefined;
+	return move.kind === "bridge" && move.attested && cctp ? mintCall(cctp, move.attested) : undefined;
 }
 
 /** Returns the gas of a call, or the name of the error with which it would revert. */
@@ -83,9 +85,8 @@ async function estimateGas(
 	try {
 		return { gas: await chain.client.estimateContractGas({ ...call, account: account.address }) };
 	} catch (error) {
-		const reverted =
-			error instanceof BaseError && error.walk((cause) => cause instanceof ContractFunctionRevertedError);
-		if (!(reverted instanceof ContractFunctionRevertedError)) throw error;
+		const reverted = revertOf(error);
+		if (!reverted) throw error;
 		return { refusal: reverted.data?.errorName ?? reverted.reason ?? reverted.signature ?? "no reason" };
 	}
 }

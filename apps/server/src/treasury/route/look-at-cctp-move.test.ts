@@ -29,7 +29,7 @@ import {
 import { privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { requestReattestation } from "../../chain/evm/cctp/read-attestation.ts";
-import { encodeMint } from "../../chain/evm/cctp/read-mint.ts";
+import { mintCall } from "../../chain/evm/cctp/read-mint.ts";
 import { connectChain } from "../../chain/evm/connect-chain.ts";
 import type { CctpStep } from "./cctp.ts";
 import { type CctpMoveRow, lookAtCctpMove } from "./look-at-cctp-move.ts";
@@ -158,7 +158,10 @@ async function act<Row extends CctpMoveRow>(row: Row, step: CctpStep): Promise<R
 }
 
 function mint(attested: { message: Hex; attestation: Hex }, from: Address): Promise<Hash> {
-	return send(destination.chain, from, { to: destination.messageTransmitter, data: encodeMint(attested) });
+	return send(destination.chain, from, {
+		to: destination.messageTransmitter,
+		data: encodeFunctionData(mintCall(destination, attested)),
+	});
 }
 
 /** Looks and acts until a step of this kind, and returns it with the row as it was written before. */
@@ -367,7 +370,7 @@ test("each of several messages that one transaction has minted is found as its o
 	for (const row of rows) {
 		const step = await look(row);
 		if (step.kind !== "send mint") throw new Error(`the step is to ${step.kind}`);
-		calls.push({ to: destination.messageTransmitter, data: encodeMint(step) });
+		calls.push({ to: destination.messageTransmitter, data: encodeFunctionData(mintCall(destination, step)) });
 	}
 	await callMany(destination.chain, stranger, calls);
 	for (const row of rows) {

@@ -1,10 +1,7 @@
 import { type Amount, readLogs } from "@geoswap/protocol";
 import {
 	type Address,
-	BaseError,
-	ContractFunctionRevertedError,
 	encodeEventTopics,
-	encodeFunctionData,
 	formatLog,
 	type Hash,
 	type Hex,
@@ -16,6 +13,7 @@ import {
 } from "viem";
 import { requestChain } from "../../request-chain.ts";
 import type { EvmChain } from "../connect-chain.ts";
+import { revertOf } from "../revert-of.ts";
 import { cctpAbi } from "./cctp-abi.ts";
 import type { Attested } from "./read-attestation.ts";
 
@@ -121,16 +119,10 @@ export async function readMint(
 /** Simulates the mint. Returns why it would revert; undefined if it would not. */
 export async function readMintRefusal(
 	{ chainId, client }: EvmChain,
-	{ messageTransmitter }: CctpContracts,
-	{ message, attestation }: Attested,
+	contracts: CctpContracts,
+	attested: Attested,
 ): Promise<MintRefusal | undefined> {
-	const call = client.simulateContract({
-		account: anySender,
-		address: messageTransmitter,
-		abi: cctpAbi,
-		functionName: "receiveMessage",
-		args: [message, attestation],
-	});
+	const call = client.simulateContract({ account: anySender, ...mintCall(contracts, attested) });
 	return requestChain(
 		chainId,
 		call.then(
@@ -140,20 +132,19 @@ export async function readMintRefusal(
 	);
 }
 
-/** Encodes the call that has a message minted. */
-export function encodeMint({ message, attestation }: Attested): Hex {
-	return encodeFunctionData({
-		abi: cctpAbi,
-		functionName: "receiveMessage",
-		args: [message, attestation],
-	});
+/** Returns the call that has a message minted. */
+export function mintCall(
+	{ messageTransmitter }: Pick<CctpContracts, "messageTransmitter">,
+	{ message, attestation }: Attested,
+) {
+	const args = [message, attestation] as const;
+	return { address: messageTransmitter, abi: cctpAbi, functionName: "receiveMessage", args } as const;
 }
 
 /** Reads the reason from a revert. Throws an error that is none. */
 function refusalOf(error: unknown): MintRefusal {
-	const reverted =
-		error instanceof BaseError && error.walk((cause) => cause instanceof ContractFunctionRevertedError);
-	if (!(reverted instanceof ContractFunctionRevertedError)) throw error;
+	const reverted = revertOf(error);
+	if (!reverted) throw error;
 	const reason = reverted.reason ?? reverted.shortMessage;
 	if (reason === "Nonce already used") return { kind: "used" };
 	if (reason === "Message expired and must be re-signed") return { kind: "expired" };
